@@ -116,7 +116,7 @@ pub use quadrille_render::cpu::{
     Counts, LayerSettings, PixelFragment, PixelProbe, RenderSettings, RenderTimes, Renderer, render,
 };
 pub use quadrille_render::preprocess::{
-    PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat, SplatRows,
+    PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat, SplatRows, axes_of_covariances,
 };
 pub use quadrille_render::synth::{Order, Recipe, Synthetic};
 pub use quadrille_render::viewpoint::default_camera;

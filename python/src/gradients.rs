@@ -1,167 +1,325 @@
 //! Gradients of gsplat's rasterization call, in the two phases of the library.
 
-use numpy::{IntoPyArray, PyArrayMethods};
-use pyo3::prelude::*;
-use quadrille::backward::{
-    CameraGradients, Gradients, PictureCotangents, RasterGradients, ScalarPicture, ScalarScene,
-    ScalarShapes, ScalarValues,
-};
-use quadrille::{Camera, Error, Profile, RenderSettings};
-use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
-use crate::arrays::{Floats, numbers};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use quadrille::backward::{
+    CameraGradients, GradientRows, PictureDerivatives, RasterSums, SavedPicture,
+};
+use quadrille::channels::ChannelValues;
+use quadrille::{Error, SplatRows};
+
+use crate::arrays::{Floats, array, array_of_rows, numbers, rows};
 use crate::errors::to_python;
-use crate::gsplat::{Doubles, Drawing, Geometry, Views};
+use crate::gsplat::{Doubles, Drawing, Geometry, Views, keep};
 use crate::pairs::Named;
 use crate::run::Call;
 
-/// Pictures of a call with the gradients of a loss by their splats in the picture plane.
-#[pyclass(frozen, module = "quadrille._quadrille", name = "PlaneGradients")]
-pub(crate) struct RawPlaneGradients {
-    pictures: Vec<(ScalarScene, RasterGradients)>,
-    cameras: Vec<Camera>,
-    profile: Profile,
-    per_camera: bool,
-    threads: Option<usize>,
+/// Pictures of a call, kept until the derivatives of a loss by them are known.
+#[pyclass(frozen, module = "quadrille._quadrille", name = "SavedPictures")]
+pub(crate) struct RawSavedPictures {
+    pictures: Mutex<Vec<SavedPicture>>,
+    splats: usize,
 }
 
-/// Differentiates a loss by the splats in the picture planes, given its derivatives by colours [C, H, W, X] and alphas
-/// [C, H, W, 1]. The other arguments are those of `rasterize`.
+/// Derivatives of a loss by the splats of a call in the picture planes.
+#[pyclass(frozen, module = "quadrille._quadrille", name = "PlaneGradients")]
+pub(crate) struct RawPlaneGradients {
+    sums: Mutex<Vec<RasterSums>>,
+}
+
+/// Channels, alphas, arrays of `meta`, number of invalid rows, and the saved pictures.
+type SavedCall<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Named<'py>, u64, RawSavedPictures);
+
+/// Draws as `rasterize`, and saves the pictures.
 #[pyfunction]
-pub(crate) fn raster_gradients(
-    py: Python<'_>,
-    geometry: Geometry<'_>,
-    colors: Option<Floats<'_>>,
-    cameras: (Doubles<'_>, Doubles<'_>),
-    backgrounds: Option<Floats<'_>>,
+pub(crate) fn rasterize_saved<'py>(
+    py: Python<'py>,
+    geometry: Geometry<'py>,
+    colors: Option<Floats<'py>>,
+    cameras: (Doubles<'py>, Doubles<'py>),
+    backgrounds: Option<Floats<'py>>,
     drawing: Drawing,
-    cotangents: (Floats<'_>, Floats<'_>),
-) -> PyResult<RawPlaneGradients> {
+) -> PyResult<SavedCall<'py>> {
     let views = Views::of(&geometry, colors.as_ref(), &cameras, backgrounds.as_ref(), &drawing)?;
-    let by_values = numbers("v_colors", &cotangents.0)?;
-    let by_alphas = numbers("v_alphas", &cotangents.1)?;
-    let pixels = drawing.pixels();
-    let lengths = [pixels * views.channels(), pixels].map(|length| length * views.cameras.len());
-    for (name, values, length) in
-        [("v_colors", by_values, lengths[0]), ("v_alphas", by_alphas, lengths[1])]
-    {
-        let is_other = values.len() != length;
-        Error::refuse_if(is_other, name, format!("{length} numbers"), values.len())
-            .map_err(to_python)?;
+    let mut saved = Vec::new();
+    let (values, alphas, meta, invalid) = views.rasterize(py, Some(&mut saved))?;
+    let pictures = RawSavedPictures { pictures: Mutex::new(saved), splats: views.splats() };
+    Ok((values, alphas, meta, invalid, pictures))
+}
+
+impl Drop for RawSavedPictures {
+    fn drop(&mut self) {
+        let pictures = self.pictures.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(picture) = pictures.pop() {
+            keep(picture.into_renderer(), self.splats);
+        }
     }
-    let mut call = Call::default();
-    call.threads = drawing.threads;
-    let settings = RenderSettings { profile: views.profile, ..RenderSettings::default() };
-    let pictures = call.run(py, |task| {
-        let of_camera = |number: usize| {
-            let (slices, degree, channels) = views.inputs(number);
-            let scene = ScalarScene::new(slices, degree, &channels)?;
-            let picture = ScalarPicture::draw(&scene, &views.cameras[number], &settings, task)?;
-            let wide = |values: &[f32], length: usize| -> Vec<f64> {
-                values[number * length..][..length].iter().copied().map(f64::from).collect()
+}
+
+/// Items of an object while a call uses them. They are taken out, not locked: a thread that waited for the lock would hold
+/// the interpreter, which the call needs.
+struct Taken<'a, T> {
+    place: &'a Mutex<Vec<T>>,
+    items: Vec<T>,
+}
+
+impl<'a, T> Taken<'a, T> {
+    /// Takes the items of `place`, one per camera.
+    fn new(place: &'a Mutex<Vec<T>>, cameras: usize) -> PyResult<Self> {
+        let items = std::mem::take(&mut *place.lock().unwrap_or_else(PoisonError::into_inner));
+        let taken = Self { place, items };
+        if taken.items.len() == cameras {
+            Ok(taken)
+        } else {
+            let found = taken.items.len();
+            let expected =
+                format!("the saved pictures of {cameras} cameras in one thread at a time");
+            Err(to_python(Error::argument("gradients", expected, found)))
+        }
+    }
+}
+
+impl<T> Drop for Taken<'_, T> {
+    fn drop(&mut self) {
+        if !self.items.is_empty() {
+            *self.place.lock().unwrap_or_else(PoisonError::into_inner) =
+                std::mem::take(&mut self.items);
+        }
+    }
+}
+
+/// Refuses an array of another length than that of a call.
+fn check_length(name: &str, expected: usize, found: usize) -> PyResult<()> {
+    let expected_text = format_args!("{expected} numbers");
+    Error::refuse_if(found != expected, name, expected_text, found).map_err(to_python)
+}
+
+/// Creates an array of zeros. numpy takes large ones from the system without writing them.
+fn zeros<'py>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+    let numpy = py.import(intern!(py, "numpy"))?;
+    let shape = PyTuple::new(py, shape)?;
+    let of_type = (shape, numpy::dtype::<f32>(py));
+    Ok(numpy.call_method1(intern!(py, "zeros"), of_type)?.cast_into()?)
+}
+
+#[pymethods]
+impl RawSavedPictures {
+    /// Differentiates a loss by the splats in the picture planes, given its derivatives by colours [C, H, W, X] and alphas
+    /// [C, H, W, 1]. The first arguments are those of the call.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the call, and three more")]
+    fn raster_gradients(
+        &self,
+        py: Python<'_>,
+        geometry: Geometry<'_>,
+        colors: Option<Floats<'_>>,
+        cameras: (Doubles<'_>, Doubles<'_>),
+        backgrounds: Option<Floats<'_>>,
+        drawing: Drawing,
+        cotangents: (Floats<'_>, Floats<'_>),
+        is_absolute: bool,
+    ) -> PyResult<RawPlaneGradients> {
+        let views =
+            Views::of(&geometry, colors.as_ref(), &cameras, backgrounds.as_ref(), &drawing)?;
+        let by_values = numbers("v_colors", &cotangents.0)?;
+        let by_alphas = numbers("v_alphas", &cotangents.1)?;
+        let (pixels, count) = (drawing.pixels(), views.channels());
+        check_length("v_colors", views.cameras.len() * pixels * count, by_values.len())?;
+        check_length("v_alphas", views.cameras.len() * pixels, by_alphas.len())?;
+        let mut pictures = Taken::new(&self.pictures, views.cameras.len())?;
+        let mut call = Call::default();
+        call.threads = drawing.threads;
+        let mut sums = Vec::with_capacity(pictures.items.len());
+        for (number, picture) in pictures.items.iter_mut().enumerate() {
+            let (_, _, channels) = views.inputs(number);
+            let derivatives = PictureDerivatives {
+                values: &by_values[number * pixels * count..][..pixels * count],
+                alphas: &by_alphas[number * pixels..][..pixels],
             };
-            let values = wide(by_values, pixels * scene.channels());
-            let alphas = wide(by_alphas, pixels);
-            let cotangents = PictureCotangents { values: &values, alphas: &alphas };
-            let plane = picture.raster_gradients(&cotangents, task)?;
-            Ok((scene, plane))
-        };
-        (0..views.cameras.len()).into_par_iter().with_max_len(1).map(of_camera).collect()
-    })?;
-    Ok(RawPlaneGradients {
-        pictures,
-        cameras: views.cameras,
-        profile: views.profile,
-        per_camera: drawing.per_camera,
-        threads: drawing.threads,
-    })
+            sums.push(call.run(py, |task| {
+                picture.raster_gradients(&channels, &derivatives, is_absolute, task)
+            })?);
+        }
+        Ok(RawPlaneGradients { sums: Mutex::new(sums) })
+    }
+
+    /// Differentiates by the inputs called `names`, given the derivatives by the projected centres of all splats,
+    /// [C, N, 2], or of the drawn ones, [n, 2]. Returns flat arrays by name.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the call, and three more")]
+    fn project_gradients<'py>(
+        &self,
+        py: Python<'py>,
+        geometry: Geometry<'py>,
+        colors: Option<Floats<'py>>,
+        cameras: (Doubles<'py>, Doubles<'py>),
+        backgrounds: Option<Floats<'py>>,
+        drawing: Drawing,
+        plane: &RawPlaneGradients,
+        means2d: Floats<'py>,
+        names: Vec<String>,
+    ) -> PyResult<Named<'py>> {
+        let views =
+            Views::of(&geometry, colors.as_ref(), &cameras, backgrounds.as_ref(), &drawing)?;
+        let mut sums = Taken::new(&plane.sums, views.cameras.len())?;
+        let pictures = Taken::new(&self.pictures, views.cameras.len())?;
+        let is_packed = means2d.shape().len() == 2;
+        set_means2d(&mut sums.items, rows("means2d", &means2d)?, self.splats, is_packed)?;
+        let outputs = Outputs::new(py, &views, &names)?;
+        let mut call = Call::default();
+        call.threads = drawing.threads;
+        let mut poses: Vec<CameraGradients> = Vec::with_capacity(pictures.items.len());
+        for (number, (picture, sums)) in pictures.items.iter().zip(&sums.items).enumerate() {
+            let (slices, degree, channels) = views.inputs(number);
+            poses.push(outputs.with(&views, number, |gradients| {
+                call.run(py, |task| {
+                    let rows = SplatRows::new(slices, degree)?;
+                    picture.project_gradients(&rows, &channels, sums, gradients, task)
+                })
+            })?);
+        }
+        let mut named = outputs.named();
+        let has = |name: &str| names.iter().any(|wanted| wanted == name);
+        if has("viewmats") {
+            let poses = poses.iter().flat_map(|pose| pose.view_from_world.as_flattened().to_vec());
+            let poses: Vec<f64> = poses.collect();
+            let length = poses.len();
+            named.push(("viewmats", array(py, poses, &[length])?));
+        }
+        if has("backgrounds") {
+            let backgrounds: Vec<f32> =
+                sums.items.iter().flat_map(|sums| sums.background.clone()).collect();
+            let length = backgrounds.len();
+            named.push(("backgrounds", array(py, backgrounds, &[length])?));
+        }
+        Ok(named)
+    }
+}
+
+/// Replaces the derivatives by the centres, given for all splats [C, N, 2] or, packed, for the drawn ones.
+fn set_means2d(
+    sums: &mut [RasterSums],
+    means2d: &[[f32; 2]],
+    splats: usize,
+    is_packed: bool,
+) -> PyResult<()> {
+    let drawn: usize = sums.iter().map(|sums| sums.indices.len()).sum();
+    let expected = if is_packed { drawn } else { sums.len() * splats };
+    check_length("means2d", 2 * expected, 2 * means2d.len())?;
+    let mut first = 0;
+    for sums in sums {
+        if is_packed {
+            let count = sums.indices.len();
+            sums.means2d.copy_from_slice(&means2d[first..][..count]);
+            first += count;
+        } else {
+            for (by, index) in sums.means2d.iter_mut().zip(&sums.indices) {
+                *by = means2d[first + *index as usize];
+            }
+            first += splats;
+        }
+    }
+    Ok(())
+}
+
+/// Quaternions [N, 4] and scales [N, 3] of covariances [N, 6].
+#[pyfunction]
+pub(crate) fn axes_of_covariances<'py>(
+    py: Python<'py>,
+    covars: Floats<'py>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let covariances = rows("covars", &covars)?;
+    let (scales, rotations) =
+        Call::default().run(py, |task| quadrille::axes_of_covariances(covariances, task))?;
+    Ok((array_of_rows(py, rotations)?, array_of_rows(py, scales)?))
 }
 
 #[pymethods]
 impl RawPlaneGradients {
-    /// Returns the derivatives by the projected centres [C, N, 2], per pixel, and the sums of their absolute values.
-    fn means2d<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyAny>; 2]> {
-        let splats = self.pictures.first().map_or(0, |(scene, _)| scene.len());
-        let mut arrays = [0, 1].map(|_| vec![0.0_f64; self.pictures.len() * splats * 2]);
-        for (camera, (_, plane)) in self.pictures.iter().enumerate() {
-            for splat in &plane.splats {
-                let at = (camera * splats + splat.index) * 2;
-                arrays[0][at..at + 2].copy_from_slice(&splat.mean2d);
-                arrays[1][at..at + 2].copy_from_slice(&splat.absolute_mean2d);
+    /// Returns the derivatives by the projected centres, per pixel, and the sums of their absolute values, for all `splats`
+    /// splats, [C, N, 2], or for the drawn ones.
+    #[pyo3(signature = (splats = None))]
+    fn means2d<'py>(
+        &self,
+        py: Python<'py>,
+        splats: Option<usize>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        let both = |of: fn(&RasterSums) -> &Vec<[f32; 2]>| match splats {
+            None => {
+                let all: Vec<[f32; 2]> = sums.iter().flat_map(of).copied().collect();
+                array_of_rows(py, all)
             }
-        }
-        let shape = vec![self.pictures.len(), splats, 2];
-        let [means, absolute] = arrays.map(|values| values.into_pyarray(py).reshape(shape.clone()));
-        Ok([means?.into_any(), absolute?.into_any()])
-    }
-
-    /// Differentiates by the inputs of the call, given the derivatives by the projected centres [C, N, 2]. Returns flat
-    /// arrays of f64 by name.
-    fn project<'py>(&self, py: Python<'py>, means2d: Doubles<'py>) -> PyResult<Named<'py>> {
-        let means2d = numbers("means2d", &means2d)?;
-        let splats = self.pictures.first().map_or(0, |(scene, _)| scene.len());
-        let length = self.pictures.len() * splats * 2;
-        let is_other = means2d.len() != length;
-        let expected = format!("{length} numbers");
-        Error::refuse_if(is_other, "means2d", expected, means2d.len()).map_err(to_python)?;
-        let mut call = Call::default();
-        call.threads = self.threads;
-        let settings = RenderSettings { profile: self.profile, ..RenderSettings::default() };
-        let (sums, poses, backgrounds) = call.run(py, |task| {
-            let mut sums: Vec<Gradients> = Vec::new();
-            let (mut poses, mut backgrounds): (Vec<CameraGradients>, Vec<f64>) = Default::default();
-            for (number, (scene, plane)) in self.pictures.iter().enumerate() {
-                if sums.is_empty() || self.per_camera {
-                    sums.push(Gradients::zeros(scene));
+            Some(splats) => {
+                let mut all = vec![[0.0; 2]; sums.len() * splats];
+                for (number, sums) in sums.iter().enumerate() {
+                    let rows = &mut all[number * splats..][..splats];
+                    for (index, by) in sums.indices.iter().zip(of(sums)) {
+                        rows[*index as usize] = *by;
+                    }
                 }
-                let mut plane = plane.clone();
-                for splat in &mut plane.splats {
-                    let at = (number * splats + splat.index) * 2;
-                    splat.mean2d = [means2d[at], means2d[at + 1]];
-                }
-                let picture =
-                    ScalarPicture::project(scene, &self.cameras[number], &settings, task)?;
-                if let Some(sum) = sums.last_mut() {
-                    poses.push(picture.project_gradients(&plane, sum, task)?);
-                }
-                backgrounds.extend(plane.background);
+                array(py, all.into_flattened(), &[sums.len(), splats, 2])
             }
-            Ok((sums, poses, backgrounds))
-        })?;
-        let total = |of: &dyn Fn(&Gradients) -> Vec<f64>| {
-            let mut parts = sums.iter().map(of);
-            let mut total = parts.next().unwrap_or_default();
-            parts.for_each(|part| total.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
-            total.into_pyarray(py).into_any()
         };
-        let colors: Vec<f64> = sums
-            .iter()
-            .flat_map(|sum| match &sum.values {
-                ScalarValues::None => Vec::new(),
-                ScalarValues::Colours { sh, .. } => sh.as_flattened().to_vec(),
-                ScalarValues::Rows { values, .. } => values.clone(),
-            })
-            .collect();
-        let poses: Vec<f64> =
-            poses.iter().flat_map(|pose| pose.view_from_world.as_flattened().to_vec()).collect();
-        Ok(vec![
-            ("means", total(&|sum| sum.means.as_flattened().to_vec())),
-            ("quats", total(&|sum| axes(&sum.shapes)[0].to_vec())),
-            ("scales", total(&|sum| axes(&sum.shapes)[1].to_vec())),
-            ("opacities", total(&|sum| sum.opacities.clone())),
-            ("colors", colors.into_pyarray(py).into_any()),
-            ("viewmats", poses.into_pyarray(py).into_any()),
-            ("backgrounds", backgrounds.into_pyarray(py).into_any()),
-        ])
+        Ok((both(|sums| &sums.means2d)?, both(|sums| &sums.absolute_means2d)?))
     }
 }
 
-/// Rotations and scales of the splats of a call, which have axes, never covariances.
-fn axes(shapes: &ScalarShapes) -> [&[f64]; 2] {
-    match shapes {
-        ScalarShapes::Axes { scales, rotations } => {
-            [rotations.as_flattened(), scales.as_flattened()]
+/// Arrays of gradients by name, for those that are wanted.
+struct Outputs<'py> {
+    arrays: Vec<(&'static str, Bound<'py, PyArrayDyn<f32>>)>,
+}
+
+impl<'py> Outputs<'py> {
+    fn new(py: Python<'py>, views: &Views<'_>, names: &[String]) -> PyResult<Self> {
+        let splats = views.splats();
+        let lengths = [
+            ("means", 3 * splats),
+            ("quats", 4 * splats),
+            ("scales", 3 * splats),
+            ("covars", 6 * splats),
+            ("opacities", splats),
+            ("colors", views.color_numbers()),
+        ];
+        let wanted = lengths.into_iter().filter(|(name, _)| names.iter().any(|n| n == name));
+        let arrays = wanted.map(|(name, length)| Ok((name, zeros(py, &[length])?)));
+        Ok(Self { arrays: arrays.collect::<PyResult<_>>()? })
+    }
+
+    /// Calls `add` with the arrays that take the gradients of camera `number`.
+    fn with<R>(
+        &self,
+        views: &Views<'_>,
+        number: usize,
+        add: impl FnOnce(&mut GradientRows<'_>) -> PyResult<R>,
+    ) -> PyResult<R> {
+        let (_, _, channels) = views.inputs(number);
+        let mut locks: Vec<_> =
+            self.arrays.iter().map(|(name, array)| (*name, array.readwrite())).collect();
+        let mut gradients = GradientRows::default();
+        for (name, array) in &mut locks {
+            let all = array.as_slice_mut()?;
+            match *name {
+                "means" => gradients.means = bytemuck::cast_slice_mut(all),
+                "quats" => gradients.rotations = bytemuck::cast_slice_mut(all),
+                "scales" => gradients.scales = bytemuck::cast_slice_mut(all),
+                "covars" => gradients.covariances = bytemuck::cast_slice_mut(all),
+                "opacities" => gradients.opacities = all,
+                _ => {
+                    let of_camera = views.colors_of(number, all);
+                    match channels.values {
+                        ChannelValues::Colours => gradients.sh = of_camera.as_chunks_mut().0,
+                        _ => gradients.values = of_camera,
+                    }
+                }
+            }
         }
-        ScalarShapes::Covariances(_) => [&[]; 2],
+        add(&mut gradients)
+    }
+
+    fn named(self) -> Named<'py> {
+        self.arrays.into_iter().map(|(name, array)| (name, array.into_any())).collect()
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use quadrille::backward::SavedPicture;
 use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
@@ -31,6 +32,30 @@ static IDLE: Mutex<Option<Renderer>> = Mutex::new(None);
 /// Takes the idle renderer, or creates a renderer.
 fn renderer() -> Renderer {
     IDLE.try_lock().ok().and_then(|mut idle| idle.take()).unwrap_or_default()
+}
+
+/// Keeps a renderer that has drawn `splats` splats for the next call.
+pub(crate) fn keep(renderer: Renderer, splats: usize) {
+    if splats <= KEPT_SPLATS
+        && let Ok(mut idle) = IDLE.try_lock()
+    {
+        *idle = Some(renderer);
+    }
+}
+
+/// A drawn picture: the renderer, or the picture that holds it.
+enum Drawn {
+    Plain(Renderer),
+    Saved(SavedPicture),
+}
+
+impl Drawn {
+    fn renderer(&self) -> &Renderer {
+        match self {
+            Self::Plain(renderer) => renderer,
+            Self::Saved(picture) => picture.renderer(),
+        }
+    }
 }
 
 /// Means [N, 3], quaternions [N, 4], scales [N, 3] and opacities [N].
@@ -115,25 +140,7 @@ pub(crate) fn rasterize<'py>(
     drawing: Drawing,
 ) -> PyResult<Rasterized<'py>> {
     let views = Views::of(&geometry, colors.as_ref(), &cameras, backgrounds.as_ref(), &drawing)?;
-    let cameras = &views.cameras;
-    let count = views.channels();
-    let (width, height) = drawing.size;
-    let bytes = (count + 1) * size_of::<f32>() * cameras.len();
-    check_memory([width, height], bytes as u64).map_err(to_python)?;
-    let pixels = drawing.pixels();
-    let mut call = Call::default();
-    call.threads = drawing.threads;
-    let shape = [cameras.len(), height as usize, width as usize];
-    let with = |last: usize| [&shape[..], &[last]].concat();
-    let (values, (alphas, (meta, invalid))) = filled(py, &with(count), |values| {
-        filled(py, &with(1), |alphas| {
-            let outputs = values.chunks_exact_mut(pixels * count);
-            let outputs = outputs.zip(alphas.chunks_exact_mut(pixels));
-            let pictures = outputs.map(|(values, alphas)| ChannelPicture { values, alphas });
-            views.draw(py, &call, cameras.iter().zip(pictures))
-        })
-    })?;
-    Ok((values, alphas, meta, invalid))
+    views.rasterize(py, None)
 }
 
 /// Splats, colours, cameras and backgrounds of the caller, with the options of the call.
@@ -171,6 +178,24 @@ impl<'a> Views<'a> {
         })
     }
 
+    /// Number of splats.
+    pub(crate) fn splats(&self) -> usize {
+        self.slices.means.len()
+    }
+
+    /// Number of all colours' numbers; 0 without colours.
+    pub(crate) fn color_numbers(&self) -> usize {
+        self.colors.map_or(0, |colors| colors.values.len())
+    }
+
+    /// The part of an array in the shape of the colours that belongs to camera `number`.
+    pub(crate) fn colors_of<'b>(&self, number: usize, all: &'b mut [f32]) -> &'b mut [f32] {
+        match self.colors.and_then(|colors| colors.of_one) {
+            Some(of_one) => &mut all[number * of_one..][..of_one],
+            None => all,
+        }
+    }
+
     /// Number of channels of a picture.
     pub(crate) fn channels(&self) -> usize {
         self.colors.map_or(0, |colors| colors.last) + usize::from(self.drawing.depth.is_some())
@@ -192,12 +217,39 @@ impl<'a> Views<'a> {
         (SplatSlices { sh, ..self.slices }, degree.unwrap_or(0), settings)
     }
 
+    /// Draws all pictures; keeps them in `saved` if it is there.
+    pub(crate) fn rasterize<'py>(
+        &self,
+        py: Python<'py>,
+        saved: Option<&mut Vec<SavedPicture>>,
+    ) -> PyResult<Rasterized<'py>> {
+        let (cameras, count) = (&self.cameras, self.channels());
+        let (width, height) = self.drawing.size;
+        let bytes = (count + 1) * size_of::<f32>() * cameras.len();
+        check_memory([width, height], bytes as u64).map_err(to_python)?;
+        let pixels = self.drawing.pixels();
+        let mut call = Call::default();
+        call.threads = self.drawing.threads;
+        let shape = [cameras.len(), height as usize, width as usize];
+        let with = |last: usize| [&shape[..], &[last]].concat();
+        let (values, (alphas, (meta, invalid))) = filled(py, &with(count), |values| {
+            filled(py, &with(1), |alphas| {
+                let outputs = values.chunks_exact_mut(pixels * count);
+                let outputs = outputs.zip(alphas.chunks_exact_mut(pixels));
+                let pictures = outputs.map(|(values, alphas)| ChannelPicture { values, alphas });
+                self.draw(py, &call, cameras.iter().zip(pictures), saved)
+            })
+        })?;
+        Ok((values, alphas, meta, invalid))
+    }
+
     /// Draws the picture of each camera; returns the arrays of `meta` and the number of invalid rows left out.
     fn draw<'py, 'b>(
         &self,
         py: Python<'py>,
         call: &Call,
         pictures: impl ExactSizeIterator<Item = (&'b Camera, ChannelPicture<'b>)>,
+        mut saved: Option<&mut Vec<SavedPicture>>,
     ) -> PyResult<(Named<'py>, u64)> {
         let splats = self.slices.means.len();
         let mut meta = match (self.drawing.meta, self.drawing.packed) {
@@ -205,18 +257,21 @@ impl<'a> Views<'a> {
             (true, true) => Meta::Packed(Vec::with_capacity(pictures.len())),
             (true, false) => Meta::All(AllPairs::zeroed([pictures.len(), splats])),
         };
-        let mut renderer = renderer();
+        let mut idle = Some(renderer());
         let mut invalid = 0;
         for (number, (camera, mut picture)) in pictures.enumerate() {
-            let left_out = call
-                .run(py, |task| self.draw_one(&mut renderer, number, camera, &mut picture, task))?;
+            let renderer = idle.take().unwrap_or_default();
+            let saves = saved.is_some();
+            let (drawn, left_out) = call.run(py, |task| {
+                self.draw_one(renderer, number, camera, &mut picture, saves, task)
+            })?;
             invalid = invalid.max(left_out);
             let view = DrawnView {
                 number,
                 camera,
                 profile: &self.profile,
                 opacities: self.slices.opacities,
-                renderer: &renderer,
+                renderer: drawn.renderer(),
             };
             match &mut meta {
                 Meta::None => {}
@@ -226,11 +281,17 @@ impl<'a> Views<'a> {
                     Ok(())
                 })?,
             }
+            match drawn {
+                Drawn::Plain(renderer) => idle = Some(renderer),
+                Drawn::Saved(picture) => {
+                    if let Some(saved) = &mut saved {
+                        saved.push(picture);
+                    }
+                }
+            }
         }
-        if splats <= KEPT_SPLATS
-            && let Ok(mut idle) = IDLE.try_lock()
-        {
-            *idle = Some(renderer);
+        if let Some(renderer) = idle {
+            keep(renderer, splats);
         }
         let named = match meta {
             Meta::None => Vec::new(),
@@ -240,21 +301,29 @@ impl<'a> Views<'a> {
         Ok((named, invalid))
     }
 
-    /// Draws the picture of one camera; returns the number of invalid rows left out.
+    /// Draws the picture of one camera; also returns the number of invalid rows left out.
     fn draw_one(
         &self,
-        renderer: &mut Renderer,
+        mut renderer: Renderer,
         number: usize,
         camera: &Camera,
         picture: &mut ChannelPicture<'_>,
+        saves: bool,
         task: &Task,
-    ) -> quadrille::Result<u64> {
-        let (slices, degree, of_channels) = self.inputs(number);
+    ) -> quadrille::Result<(Drawn, u64)> {
+        let (slices, degree, channels) = self.inputs(number);
         let rows = SplatRows::new(slices, degree)?;
         let settings = RenderSettings { profile: self.profile, ..RenderSettings::default() };
-        let drawn =
-            renderer.render_channels(&rows, camera, &settings, &of_channels, picture, task)?;
-        Ok(rows.invalid() + drawn.invalid_rows)
+        let (drawn, counts) = if saves {
+            let (saved, counts) =
+                renderer.render_saved(&rows, camera, &settings, &channels, picture, task)?;
+            (Drawn::Saved(saved), counts)
+        } else {
+            let counts =
+                renderer.render_channels(&rows, camera, &settings, &channels, picture, task)?;
+            (Drawn::Plain(renderer), counts)
+        };
+        Ok((drawn, rows.invalid() + counts.invalid_rows))
     }
 }
 

@@ -33,7 +33,9 @@ mod _quadrille {
     #[pymodule_export]
     use super::errors::{FormatError, LimitError};
     #[pymodule_export]
-    use super::gradients::{RawPlaneGradients, raster_gradients};
+    use super::gradients::{
+        RawPlaneGradients, RawSavedPictures, axes_of_covariances, rasterize_saved,
+    };
     #[pymodule_export]
     use super::gsplat::{rasterize, write_raw};
     #[pymodule_export]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import quadrille
+from quadrille.gsplat import quat_scale_to_covar_preci
 from quadrille.diff_gaussian_rasterization import GaussianRasterizationSettings, GaussianRasterizer
 
 torch: Any = pytest.importorskip("torch")
@@ -123,11 +124,30 @@ def test_centres_move_in_device_coordinates(vase: tuple[quadrille.Scene, list[qu
     assert float(given["means3D"].grad[0, 0]) == pytest.approx(float(by_pixel * small.K[0, 0] / 4), rel=1e-4)
 
 
+def test_covariances_are_shapes(vase: tuple[quadrille.Scene, list[quadrille.Camera]], view: quadrille.Camera) -> None:
+    """Scales and rotations give the same picture and gradients through their covariances."""
+    given = splats_of(vase[0])
+    axes = {name: given.pop(name).requires_grad_() for name in ("scales", "rotations")}
+    draw = GaussianRasterizer(settings_of(view))
+    covars, _ = quat_scale_to_covar_preci(axes["rotations"], axes["scales"], compute_preci=False, triu=True)
+    found, gradients = [], []
+    for shape in (axes, {"cov3D_precomp": covars}):
+        color, _ = draw(means2D=None, **given, **shape)
+        found.append(color)
+        (color * torch.linspace(-1, 1, color.numel()).reshape(color.shape)).sum().backward()
+        gradients.append([value.grad.clone() for value in axes.values()])
+        for value in axes.values():
+            value.grad = None
+    assert float((found[0] - found[1]).abs().max()) < 1e-4
+    for of_axes, of_covars in zip(*gradients):
+        assert float((of_axes - of_covars).norm()) < 2e-3 * float(of_axes.norm())
+
+
 def test_refusals_name_the_argument(vase: tuple[quadrille.Scene, list[quadrille.Camera]], view: quadrille.Camera) -> None:
     given = splats_of(vase[0])
     with pytest.raises(ValueError, match="shs, colors_precomp: expected one of them"):
         GaussianRasterizer(settings_of(view))(means2D=None, **given, colors_precomp=torch.ones(2000, 3))
-    with pytest.raises(NotImplementedError, match="cov3D_precomp"):
+    with pytest.raises(ValueError, match="cov3D_precomp: expected the first two, or the last"):
         GaussianRasterizer(settings_of(view))(means2D=None, **given, cov3D_precomp=torch.ones(2000, 6))
     with pytest.raises(ValueError, match="projmatrix: expected the focal lengths"):
         GaussianRasterizer(settings_of(view, tanfovx=3.0))(means2D=None, **given)

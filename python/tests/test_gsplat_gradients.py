@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrille.gsplat import rasterization, rasterization_vjp
+from quadrille.gsplat import quat_scale_to_covar_preci, rasterization, rasterization_vjp
 
 SIZE = (24, 16)
 
@@ -77,6 +77,35 @@ def test_gradients_by_centres_in_the_picture() -> None:
     drawn = moved[:, 0] != 0
     assert drawn.sum() > 20
     np.testing.assert_allclose(moved[drawn, 0], 20 / depths[drawn], rtol=1e-5)
+
+
+def test_covariances_stand_for_axes() -> None:
+    given = arguments()
+    covars, _ = quat_scale_to_covar_preci(given["quats"], given["scales"], compute_preci=False)
+    by_axes = rasterization_vjp(**given)
+    by_covars = rasterization_vjp(**given | {"covars": covars, "quats": None, "scales": None})
+    np.testing.assert_allclose(by_covars[0], by_axes[0], atol=1e-5)
+    random = np.random.default_rng(3)
+    cotangents = random.normal(size=by_axes[0].shape), random.normal(size=by_axes[1].shape)
+    found, expected = by_covars[3](*cotangents), by_axes[3](*cotangents)
+    assert found["covars"].shape == (30, 3, 3) and "scales" not in found and "covars" not in expected
+    assert not np.tril(found["covars"], -1).any()
+    np.testing.assert_allclose(found["means"], expected["means"], rtol=1e-3, atol=1e-3)
+    # A larger splat: all scales times 1 + t change covariances by 2 t, and the loss by the sum of scale by gradient.
+    growth = (expected["scales"] * given["scales"]).sum(axis=1)
+    np.testing.assert_allclose(2 * (found["covars"] * covars).sum(axis=(1, 2)), growth, rtol=1e-3, atol=1e-3)
+
+
+def test_batches_have_the_gradients_of_their_calls() -> None:
+    ones = [arguments(seed) for seed in (0, 1)]
+    arrays = [name for name, value in ones[0].items() if isinstance(value, np.ndarray)]
+    both = ones[0] | {name: np.stack([one[name] for one in ones]) for name in arrays}
+    colors, alphas, _, vjp = rasterization_vjp(**both)
+    found = vjp(np.cos(colors), np.sin(alphas))
+    for number, one in enumerate(ones):
+        expected = rasterization_vjp(**one)[3](np.cos(colors[number]), np.sin(alphas[number]))
+        for name, array in expected.items():
+            np.testing.assert_array_equal(found[name][number], array, err_msg=name)
 
 
 def test_nothing_in_view_has_no_gradient() -> None:

@@ -11,6 +11,7 @@ __all__ = [
     "FormatError",
     "LimitError",
     "PlaneGradients",
+    "SavedPictures",
     "Scene",
     "Table",
     "bench",
@@ -29,8 +30,8 @@ __all__ = [
     "plot",
     "presets",
     "profiles",
-    "raster_gradients",
     "rasterize",
+    "rasterize_saved",
     "read_picture",
     "render",
     "rgb8",
@@ -138,8 +139,33 @@ class Table:
 
 @final
 class PlaneGradients:
-    def means2d(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-    def project(self, means2d: NDArray[np.float64]) -> list[tuple[str, NDArray[np.float64]]]: ...
+    def means2d(self, splats: int | None = None) -> tuple[_Floats, _Floats]: ...
+
+@final
+class SavedPictures:
+    def raster_gradients(
+        self,
+        geometry: tuple[_Floats, _Floats, _Floats, _Floats],
+        colors: _Floats | None,
+        cameras: tuple[NDArray[np.float64], NDArray[np.float64]],
+        backgrounds: _Floats | None,
+        drawing: Mapping[str, Any],
+        cotangents: tuple[_Floats, _Floats],
+        is_absolute: bool,
+    ) -> PlaneGradients: ...
+    def project_gradients(
+        self,
+        geometry: tuple[_Floats, _Floats, _Floats, _Floats],
+        colors: _Floats | None,
+        cameras: tuple[NDArray[np.float64], NDArray[np.float64]],
+        backgrounds: _Floats | None,
+        drawing: Mapping[str, Any],
+        plane: PlaneGradients,
+        means2d: _Floats,
+        names: list[str],
+    ) -> list[tuple[str, NDArray[Any]]]: ...
+
+def axes_of_covariances(covars: _Floats) -> tuple[_Floats, _Floats]: ...
 
 def bench(job: Mapping[str, Any]) -> tuple[str, list[str]]: ...
 def build_info() -> list[tuple[str, str]]: ...
@@ -176,14 +202,13 @@ def rasterize(
     backgrounds: _Floats | None,
     drawing: Mapping[str, Any],
 ) -> tuple[_Floats, _Floats, list[tuple[str, NDArray[Any]]], int]: ...
-def raster_gradients(
+def rasterize_saved(
     geometry: tuple[_Floats, _Floats, _Floats, _Floats],
     colors: _Floats | None,
     cameras: tuple[NDArray[np.float64], NDArray[np.float64]],
     backgrounds: _Floats | None,
     drawing: Mapping[str, Any],
-    cotangents: tuple[_Floats, _Floats],
-) -> PlaneGradients: ...
+) -> tuple[_Floats, _Floats, list[tuple[str, NDArray[Any]]], int, SavedPictures]: ...
 def read_picture(path: str) -> _Floats: ...
 def render(
     scene: Scene, camera: Camera, look: Mapping[str, Any]

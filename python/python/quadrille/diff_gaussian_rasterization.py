@@ -16,7 +16,7 @@ import numpy as np
 from . import _quadrille
 from ._arrays import check_finite, take
 from ._camera import checked_size
-from .gsplat._gradients import Call, attach, tracked
+from .gsplat._gradients import Call, SavedCall, attach, tracked
 from .gsplat._namespace import detached
 from .gsplat.cuda._wrapper import spherical_harmonics
 
@@ -100,7 +100,7 @@ class GaussianRasterizer:
         cov3D_precomp: Any = None,
     ) -> tuple[Any, ...]:
         """Draws splats: means3D [N, 3], opacities [N, 1] or [N], shs [N, K, 3] or colors_precomp [N, 3], scales [N, 3],
-        rotations [N, 4] w, x, y, z.
+        rotations [N, 4] w, x, y, z; or cov3D_precomp [N, 6], upper triangles by rows, in place of scales and rotations.
 
         The values of means2D [N, 3] are not read; its gradient is that of the centres in normalised device coordinates.
         Returns colour [3, H, W] and radii [N], whole pixels of three standard deviations, 0 where nothing is drawn; then,
@@ -109,18 +109,20 @@ class GaussianRasterizer:
         Raises
         ------
         ValueError : for arrays of wrong shape, both or none of two alternatives, and matrices that do not agree.
-        NotImplementedError : for cov3D_precomp.
         """
         torch, settings = _torch(), self.raster_settings
         if (shs is None) == (colors_precomp is None):
             raise ValueError("shs, colors_precomp: expected one of them")
-        if cov3D_precomp is not None:
-            raise NotImplementedError("cov3D_precomp: covariances are not drawn; pass scales and rotations")
-        if scales is None or rotations is None:
-            raise ValueError("scales, rotations: expected both of them")
+        axes = (scales, rotations)
+        if any(part is None for part in axes) if cov3D_precomp is None else any(part is not None for part in axes):
+            raise ValueError("scales, rotations, cov3D_precomp: expected the first two, or the last")
         has_depth = self.version == "2024"
-        call, tensors = self._call(torch, means3D, opacities.reshape(-1), shs, colors_precomp, scales, rotations)
-        pixels, alphas, arrays, invalid = _quadrille.rasterize(*call)
+        shape = (scales, rotations) if cov3D_precomp is None else (cov3D_precomp,)
+        call, tensors = self._call(torch, means3D, opacities.reshape(-1), shs, colors_precomp, shape)
+        needs = means2D is not None and means2D.requires_grad or tracked(tensors) is not None
+        is_tracked = torch.is_grad_enabled() and needs
+        saved = SavedCall(call)
+        pixels, alphas, arrays, invalid = saved.draw() if is_tracked else _quadrille.rasterize(*call)
         if invalid:
             warnings.warn(
                 f"{invalid} of {len(means3D)} splats are left out: a number is not finite, or the quaternion is zero",
@@ -129,20 +131,20 @@ class GaussianRasterizer:
         meta = {name: torch.from_numpy(array) for name, array in arrays}
         pixels, alphas = torch.from_numpy(pixels), torch.from_numpy(alphas)
         radii = _radii(torch, meta)
-        if torch.is_grad_enabled() and (tracked(tensors) or means2D is not None and means2D.requires_grad):
+        if is_tracked:
             shift = None
             if means2D is not None:
                 ndc = torch.tensor([settings.image_width / 2, settings.image_height / 2], dtype=means2D.dtype)
                 # Zeros with the gradient of the centres in pixels, times the pixels per unit.
                 shift = ((means2D - means2D.detach())[:, :2] * ndc).float()[None]
-            pixels, alphas = attach(tensors, (pixels, alphas), meta, call, shift=shift)
+            pixels, alphas = attach(tensors, (pixels, alphas), meta, saved, shift=shift)
         color = pixels[0, ..., :3].permute(2, 0, 1)
         return (color, radii, pixels[0, ..., 3:].permute(2, 0, 1)) if has_depth else (color, radii)
 
     def _call(
-        self, torch: Any, means: Any, opacities: Any, shs: Any, colors: Any, scales: Any, rotations: Any
+        self, torch: Any, means: Any, opacities: Any, shs: Any, colors: Any, shape: tuple[Any, ...]
     ) -> tuple[Call, dict[str, Any]]:
-        """The native call, and the tensors that it differentiates by."""
+        """The native call, and the tensors that it differentiates by. ``shape`` is scales and rotations, or covariances."""
         settings = self.raster_settings
         width, height = checked_size(settings.image_width, settings.image_height)
         view = take(detached(settings.viewmatrix), "viewmatrix", (4, 4), np.float64).T
@@ -162,8 +164,13 @@ class GaussianRasterizer:
         )
         background = torch.as_tensor(settings.bg).reshape(-1)
         viewmats = torch.as_tensor(settings.viewmatrix).T[None]
-        if scales.dim() == 2 and settings.scale_modifier != 1:
-            scales = scales * settings.scale_modifier
+        if len(shape) == 2:
+            scales, rotations = shape
+            scales = scales * settings.scale_modifier if settings.scale_modifier != 1 else scales
+            shapes = {"quats": rotations, "scales": scales}
+        else:
+            # As in the original, the modifier does not apply to covariances.
+            shapes = {"covars": shape[0]}
         degree: int | None = None if shs is None else int(settings.sh_degree)
         values = shs if colors is None else colors
         if self.version == "2024":
@@ -178,8 +185,7 @@ class GaussianRasterizer:
             background = torch.cat([background, background.new_zeros(1)])
         tensors = {
             "means": means,
-            "quats": rotations,
-            "scales": scales,
+            **shapes,
             "opacities": opacities,
             "colors": values,
             "viewmats": viewmats,
@@ -188,10 +194,15 @@ class GaussianRasterizer:
         plain = {name: detached(value) for name, value in tensors.items()}
         count = len(means)
         tail = (values.shape[-1],) if degree is None else ("K", 3)
+        if "covars" in plain:
+            quats, axes = _quadrille.axes_of_covariances(take(plain["covars"], "cov3D_precomp", (count, 6)))
+        else:
+            quats = take(plain["quats"], "rotations", (count, 4))
+            axes = take(plain["scales"], "scales", (count, 3))
         geometry = (
             take(plain["means"], "means3D", ("N", 3)),
-            take(plain["quats"], "rotations", (count, 4)),
-            take(plain["scales"], "scales", (count, 3)),
+            quats,
+            axes,
             take(plain["opacities"], "opacities", (count,)),
         )
         drawing = {

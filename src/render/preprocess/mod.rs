@@ -10,6 +10,7 @@
 //! projects sixteen at a time in f32 for the fast renderer and leaves the few splats for which f32 is not
 //! accurate enough to the definition. [`Preprocessed::run`] shows the order of the steps.
 
+mod axes;
 pub mod exact;
 mod in_place;
 mod kept;
@@ -25,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+pub use axes::axes_of_covariances;
 pub use in_place::InPlace;
 pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat, SplatShapes};
 pub use rows::SplatRows;

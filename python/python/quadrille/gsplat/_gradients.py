@@ -14,38 +14,70 @@ from .. import _quadrille
 from .._arrays import take
 
 #: Arguments of `rasterization` with gradients.
-NAMES = ("means", "quats", "scales", "opacities", "colors", "viewmats", "backgrounds")
+NAMES = ("means", "quats", "scales", "opacities", "colors", "viewmats", "backgrounds", "covars")
 
 #: Arguments of `_quadrille.rasterize`.
 Call = tuple[Any, ...]
+#: Colours, alphas, arrays of `meta`, and number of rows that are left out.
+Drawn = tuple[NDArray[np.float32], NDArray[np.float32], list[tuple[str, NDArray[Any]]], int]
 
 
-def plane_gradients(call: Call, v_colors: object, v_alphas: object) -> _quadrille.PlaneGradients:
-    """Derivatives of a loss in the picture planes of a call, given those by its colours and alphas."""
-    geometry, colors, cameras, backgrounds, drawing = call
-    cotangents = take(v_colors, "v_colors"), take(v_alphas, "v_alphas")
-    return _quadrille.raster_gradients(geometry, colors, cameras, backgrounds, drawing, cotangents)
+class SavedCall:
+    """Arguments of a native call, and its pictures until they are released."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self._pictures: _quadrille.SavedPictures | None = None
+
+    def draw(self) -> Drawn:
+        """Draws and saves the pictures."""
+        *drawn, self._pictures = _quadrille.rasterize_saved(*self.call)
+        pixels, alphas, meta, invalid = drawn
+        return pixels, alphas, meta, invalid
+
+    @property
+    def pictures(self) -> _quadrille.SavedPictures:
+        """The saved pictures, drawn again if they have been released."""
+        if self._pictures is None:
+            self.draw()
+        assert self._pictures is not None
+        return self._pictures
+
+    def release(self) -> None:
+        """Gives the memory of the pictures to the next call."""
+        self._pictures = None
+
+    @property
+    def splats(self) -> int:
+        """Number of splats."""
+        return len(self.call[0][0])
+
+    def plane_gradients(self, v_colors: object, v_alphas: object, absolute: bool) -> _quadrille.PlaneGradients:
+        """Derivatives of a loss in the picture planes, given those by colours and alphas."""
+        cotangents = take(v_colors, "v_colors"), take(v_alphas, "v_alphas")
+        return self.pictures.raster_gradients(*self.call, cotangents, absolute)
+
+    def input_gradients(
+        self, plane: _quadrille.PlaneGradients, v_means2d: NDArray[Any], names: list[str]
+    ) -> dict[str, NDArray[Any]]:
+        """Derivatives of a loss by the arguments ``names``, in their shapes; `backgrounds` is [C, D], `covars` [N, 6]."""
+        (means, quats, scales, opacities), colors, (views, _), backgrounds, _ = self.call
+        arrays = (means, quats, scales, opacities, colors, views, backgrounds)
+        shapes = {name: array.shape for name, array in zip(NAMES, arrays) if array is not None}
+        shapes["covars"] = (self.splats, 6)
+        wanted = [name for name in names if name in shapes]
+        found = self.pictures.project_gradients(*self.call, plane, take(v_means2d, "v_means2d"), wanted)
+        return {name: array.reshape(shapes[name]) for name, array in found}
 
 
-def input_gradients(
-    call: Call, plane: _quadrille.PlaneGradients, v_means2d: NDArray[np.float64]
-) -> dict[str, NDArray[np.float64]]:
-    """Derivatives of a loss by the arguments of a call, in their shapes; `backgrounds` is [C, D]."""
-    (means, quats, scales, opacities), colors, (views, _), backgrounds, _ = call
-    arrays = (means, quats, scales, opacities, colors, views, backgrounds)
-    shapes = {name: None if array is None else array.shape for name, array in zip(NAMES, arrays)}
-    found = plane.project(np.ascontiguousarray(v_means2d, np.float64))
-    return {name: array.reshape(shapes[name]) for name, array in found if shapes[name] is not None}
+def vjp_of(saved: SavedCall, names: list[str]) -> Callable[..., dict[str, NDArray[Any]]]:
+    """The function that `rasterization_vjp` returns, for one batch."""
 
-
-def vjp_of(call: Call) -> Callable[..., dict[str, NDArray[np.float64]]]:
-    """The function that `rasterization_vjp` returns."""
-
-    def vjp(v_colors: object, v_alphas: object, v_means2d: object = None) -> dict[str, NDArray[np.float64]]:
-        plane = plane_gradients(call, v_colors, v_alphas)
-        by_means2d, absolute = plane.means2d()
-        total = by_means2d if v_means2d is None else by_means2d + take(v_means2d, "v_means2d", dtype=np.float64)
-        return input_gradients(call, plane, total) | {"means2d": by_means2d, "means2d_abs": absolute}
+    def vjp(v_colors: object, v_alphas: object, v_means2d: object = None) -> dict[str, NDArray[Any]]:
+        plane = saved.plane_gradients(v_colors, v_alphas, True)
+        by_means2d, absolute = plane.means2d(saved.splats)
+        total = by_means2d if v_means2d is None else by_means2d + take(v_means2d, "v_means2d", by_means2d.shape)
+        return saved.input_gradients(plane, total, names) | {"means2d": by_means2d, "means2d_abs": absolute}
 
     return vjp
 
@@ -55,7 +87,7 @@ def tracked(values: Mapping[str, Any]) -> dict[str, Any] | None:
     torch = sys.modules.get("torch")
     if torch is None or not torch.is_grad_enabled():
         return None
-    tensors = {name: values[name] for name in NAMES}
+    tensors = {name: values.get(name) for name in NAMES}
     needs = any(isinstance(value, torch.Tensor) and value.requires_grad for value in tensors.values())
     return tensors if needs else None
 
@@ -64,30 +96,27 @@ class _Pass:
     """State that the two functions of a call share. It holds no tensor of the graph, so that nothing waits for the
     collector of cycles."""
 
-    def __init__(self, call: Call, names: list[str], meta: dict[str, Any], pictures: tuple[Any, Any], absgrad: bool) -> None:
-        self.call, self.names, self.absgrad = call, names, absgrad
+    def __init__(self, saved: SavedCall, names: list[str], pictures: tuple[Any, Any], absgrad: bool, packed: bool) -> None:
+        self.saved, self.names, self.absgrad, self.packed = saved, names, absgrad, packed
         self.pictures: tuple[Any, Any] | None = pictures
         self.shapes = [picture.shape for picture in pictures]
         self.plane: _quadrille.PlaneGradients | None = None
-        ids = meta.get("camera_ids"), meta.get("gaussian_ids")
-        #: Cameras and splats of the rows of packed centres.
-        self.pairs = None if ids[0] is None else tuple(np.asarray(part) for part in ids)
 
-    def rows(self, by_centre: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Numbers [C, N, 2] in the layout of the call's centres."""
-        return by_centre if self.pairs is None else by_centre[self.pairs]
+    def by_centre(self, v_pixels: Any, v_alphas: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Derivatives by the centres in the layout of the call, and the sums of their absolute values."""
+        self.plane = self.saved.plane_gradients(v_pixels, v_alphas, self.absgrad)
+        return self.plane.means2d(None if self.packed else self.saved.splats)
 
-    def by_input(self, v_means2d: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Derivatives by the arguments, after `Rasterize`, or without it if the loss uses the centres alone."""
+    def by_input(self, v_means2d: NDArray[Any], names: list[str]) -> dict[str, NDArray[Any]]:
+        """Derivatives by the arguments, after `by_centre`, or without it if the loss uses the centres alone."""
         plane, self.plane = self.plane, None
         if plane is None:
-            plane = plane_gradients(self.call, *(np.zeros(shape, np.float32) for shape in self.shapes))
-        total = v_means2d
-        if self.pairs is not None:
-            (means, *_), _, (views, _), *_ = self.call
-            total = np.zeros((len(views), len(means), 2))
-            total[self.pairs] = v_means2d
-        return input_gradients(self.call, plane, total)
+            zeros = (np.zeros(shape, np.float32) for shape in self.shapes)
+            plane = self.saved.plane_gradients(*zeros, False)
+        found = self.saved.input_gradients(plane, v_means2d, names)
+        # A second pass through a retained graph draws again; usually there is none, and the next picture needs the memory.
+        self.saved.release()
+        return found
 
 
 @functools.cache
@@ -96,7 +125,7 @@ def _functions() -> tuple[Any, Any]:
     the pictures. So losses may use the centres too, and ``retain_grad`` keeps their gradients."""
     torch: Any = sys.modules["torch"]
 
-    def tensor_of(array: NDArray[np.float64], like: Any) -> Any:
+    def tensor_of(array: NDArray[Any], like: Any) -> Any:
         # A background [D] of all cameras takes the sum of theirs.
         while array.ndim > like.dim():
             array = array.sum(axis=0)
@@ -114,10 +143,10 @@ def _functions() -> tuple[Any, Any]:
         @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
         def backward(ctx: Any, v_means2d: Any, v_link: Any) -> tuple[Any, ...]:
             inputs = dict(zip(ctx.shared.names, ctx.saved_tensors))
-            found = ctx.shared.by_input(v_means2d.double().numpy())
+            needed = [name for name, is_needed in zip(inputs, ctx.needs_input_grad[2:]) if is_needed]
+            found = ctx.shared.by_input(v_means2d.numpy(), needed)
             # Colours that a picture of depth alone does not use have none.
-            is_given = {name: value.requires_grad and name in found for name, value in inputs.items()}
-            grads = (tensor_of(found[name], value) if is_given[name] else None for name, value in inputs.items())
+            grads = (tensor_of(found[name], value) if name in found else None for name, value in inputs.items())
             return (None, None, *grads)
 
     class Rasterize(torch.autograd.Function):  # type: ignore[misc]
@@ -132,13 +161,11 @@ def _functions() -> tuple[Any, Any]:
         @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
         def backward(ctx: Any, v_pixels: Any, v_alphas: Any) -> tuple[Any, ...]:
             shared = ctx.shared
-            shared.plane = plane_gradients(shared.call, v_pixels, v_alphas)
             (means2d,) = ctx.saved_tensors
-            arrays = (shared.rows(array) for array in shared.plane.means2d())
-            by_means2d, absolute = (torch.from_numpy(array).to(means2d.dtype) for array in arrays)
+            by_means2d, absolute = (torch.from_numpy(array) for array in shared.by_centre(v_pixels, v_alphas))
             if shared.absgrad:
-                means2d.absgrad = absolute
-            return None, by_means2d, torch.zeros(())
+                means2d.absgrad = absolute.reshape(means2d.shape).to(means2d.dtype)
+            return None, by_means2d.reshape(means2d.shape).to(means2d.dtype), torch.zeros(())
 
     return Project, Rasterize
 
@@ -147,7 +174,7 @@ def attach(
     tensors: dict[str, Any],
     pictures: tuple[Any, Any],
     meta: dict[str, Any],
-    call: Call,
+    saved: SavedCall,
     absgrad: bool = False,
     shift: Any = None,
 ) -> tuple[Any, Any]:
@@ -157,7 +184,7 @@ def attach(
     torch: Any = sys.modules["torch"]
     project, rasterize = _functions()
     given = {name: value for name, value in tensors.items() if isinstance(value, torch.Tensor)}
-    shared = _Pass(call, list(given), meta, pictures, absgrad)
+    shared = _Pass(saved, list(given), pictures, absgrad, bool(saved.call[-1]["packed"]))
     means2d, link = project.apply(shared, meta["means2d"], *given.values())
     meta["means2d"] = means2d
     results: tuple[Any, Any] = rasterize.apply(shared, means2d if shift is None else means2d + shift, link)

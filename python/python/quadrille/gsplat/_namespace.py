@@ -17,6 +17,10 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
+#: Columns of the upper triangle of a symmetric 3x3 matrix by rows.
+TRIANGLE = [0, 1, 2, 4, 5, 8]
+
+
 class _Torch:
     """The module torch, imported at the first use of an attribute."""
 

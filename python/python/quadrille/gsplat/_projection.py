@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from .._arrays import one_of
-from ._namespace import detached, floats, namespace, unit
+from ._namespace import TRIANGLE, detached, floats, namespace, unit
 from .utils import normalized_quat_to_rotmat
 
 _MODELS = ("pinhole", "ortho")
 _OTHER_MODELS = ("fisheye", "ftheta")
-#: Columns of the upper triangle of a symmetric matrix by rows.
-_TRIANGLE = [0, 1, 2, 4, 5, 8]
 #: Slopes are limited to the picture and this part of half of its extent beyond each border (gsplat 1.5, Utils.cuh).
 _SLOPE_MARGIN = 0.3
 #: Standard deviations that a splat covers at most (gsplat 1.5, ProjectionEWA3DGSFused.cu).
@@ -41,7 +39,7 @@ def quat_scale_to_covar_preci(
     def squared(factors: Any) -> Any:
         half = rotations * factors[..., None, :]
         whole = half @ half.swapaxes(-1, -2)
-        return whole.reshape((*batch, 9))[..., _TRIANGLE] if triu else whole
+        return whole.reshape((*batch, 9))[..., TRIANGLE] if triu else whole
 
     return squared(scales) if compute_covar else None, squared(1 / scales) if compute_preci else None
 

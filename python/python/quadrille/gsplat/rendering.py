@@ -7,6 +7,7 @@ given back, if the program uses it.
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -19,10 +20,13 @@ from .._arrays import Shape, check_finite, give, integer, one_of, take
 from .._camera import checked_size
 from .._compat import ARGUMENTS, COMPATS, KERNEL_META, MODES, RAY_MODES
 from .._threads import checked_threads
-from ._gradients import NAMES, Call, attach, tracked, vjp_of
-from ._namespace import detached, outside_graphs
+from ._gradients import NAMES, Call, SavedCall, attach, tracked, vjp_of
+from ._namespace import TRIANGLE, detached, outside_graphs
 
 __all__ = ["rasterization", "rasterization_2dgs", "rasterization_vjp"]
+
+#: Derivatives by arguments, by name.
+Gradients = dict[str, NDArray[Any]]
 
 _TILE_SIZE = 16
 #: Deviation of a view's rotation from a rotation, and of its last row.
@@ -98,6 +102,7 @@ def rasterization(
     ----------
     means, quats, scales, opacities : [N, 3], [N, 4] w, x, y, z of any length, [N, 3] and [N], activated.
     colors : with ``sh_degree``, coefficients [N, K, 3] or [C, N, K, 3]; else values [N, D] or [C, N, D].
+    covars : [N, 3, 3], in place of ``quats`` and ``scales``; the upper triangle is read.
     viewmats, Ks : [C, 4, 4] world to camera and [C, 3, 3] in pixels.
     backgrounds : [C, D], or [D] for all cameras.
     compat : ``"1.5"`` agrees with the releases of gsplat, ``"1.6"`` with its main branch.
@@ -126,13 +131,14 @@ def rasterization(
     return _warned(outside_graphs(_in_graph if tracked(arguments) else _drawn)(arguments), means)
 
 
-def rasterization_vjp(*args: Any, **kwargs: Any) -> tuple[Any, Any, Meta, Callable[..., dict[str, NDArray[np.float64]]]]:
+def rasterization_vjp(*args: Any, **kwargs: Any) -> tuple[Any, Any, Meta, Callable[..., Gradients]]:
     """Draws as `rasterization`, and also returns the function of its gradients, for arrays of any library.
 
     ``vjp(v_colors, v_alphas, v_means2d=None)`` takes the derivatives of a loss by the results, and by ``means2d`` [C, N, 2]
-    if the loss uses them, and returns those by ``means``, ``quats``, ``scales``, ``opacities``, ``colors``, ``viewmats`` and
-    ``backgrounds``, each float64 in the shape of the argument; and ``means2d`` and ``means2d_abs`` [C, N, 2] per pixel: the
-    derivatives by the centres in the pictures, and the sums of the absolute values of the pixels' parts.
+    if the loss uses them, and returns those by ``means``, ``quats``, ``scales``, ``opacities``, ``colors``, ``viewmats``,
+    ``backgrounds`` and ``covars``, as far as they are given, in the shape of the argument; and ``means2d`` and
+    ``means2d_abs`` [C, N, 2] per pixel: the derivatives by the centres in the pictures, and the sums of the absolute values
+    of the pixels' parts. All are float32, but ``viewmats`` is float64. Axes of batches are in front of all.
 
     >>> import numpy as np
     >>> from quadrille.gsplat import rasterization_vjp
@@ -147,11 +153,38 @@ def rasterization_vjp(*args: Any, **kwargs: Any) -> tuple[Any, Any, Meta, Callab
     """
     bound = inspect.signature(rasterization).bind(*args, **kwargs)
     bound.apply_defaults()
-    means, calls = bound.arguments["means"], list[Call]()
-    if np.ndim(means) > 2:
-        raise NotImplementedError("means: gradients of batches are not computed; call once per batch")
-    results = _warned(_drawn(bound.arguments, calls), means)
-    return *results, vjp_of(calls[0])
+    arguments, calls = bound.arguments, list[SavedCall]()
+    results = _warned(_drawn(arguments, calls), arguments["means"])
+    unused = ("covars",) if arguments["covars"] is None else ("quats", "scales")
+    names = [name for name in NAMES if name not in unused and arguments[name] is not None]
+    vjps = [vjp_of(call, names) for call in calls]
+    batch = np.shape(arguments["means"])[:-2]
+    return *results, _vjp_of_batches(vjps, batch, np.ndim(arguments["backgrounds"]) == 1)
+
+
+def _vjp_of_batches(vjps: list[Callable[..., Gradients]], batch: Shape, is_shared: bool) -> Callable[..., Gradients]:
+    """The function of the gradients of all batches. ``is_shared`` means that they have one background [D]."""
+
+    def vjp(v_colors: object, v_alphas: object, v_means2d: object = None) -> Gradients:
+        given = [take(v_colors, "v_colors"), take(v_alphas, "v_alphas")]
+        given += [] if v_means2d is None else [take(v_means2d, "v_means2d")]
+        parts = [array.reshape((len(vjps), *array.shape[len(batch) :])) for array in given]
+        found = [vjp(*(part[number] for part in parts)) for number, vjp in enumerate(vjps)]
+        gradients = {name: _stacked([one[name] for one in found], batch) for name in found[0]}
+        if "covars" in gradients:
+            gradients["covars"] = _square(gradients["covars"])
+        if is_shared:
+            gradients["backgrounds"] = sum(one["backgrounds"].sum(axis=0) for one in found)
+        return gradients
+
+    return vjp
+
+
+def _square(triangles: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Gradients [..., 6] by upper triangles as matrices, with zeros below the diagonal, which is not read."""
+    square = np.zeros((*triangles.shape[:-1], 9), np.float32)
+    square[..., TRIANGLE] = triangles
+    return square.reshape((*triangles.shape[:-1], 3, 3))
 
 
 def _warned(drawn: tuple[Any, Any, Meta, int], means: Any) -> tuple[Any, Any, Meta]:
@@ -167,16 +200,46 @@ def _warned(drawn: tuple[Any, Any, Meta, int], means: Any) -> tuple[Any, Any, Me
 
 def _in_graph(arguments: dict[str, Any]) -> tuple[Any, Any, Meta, int]:
     """As `_drawn`, with results in the graph of torch."""
-    tensors = tracked(arguments) or {}
-    if np.ndim(arguments["means"]) > 2:
-        raise NotImplementedError("means: gradients of batches are not computed; call once per batch")
     if arguments["sparse_grad"]:
         raise NotImplementedError("sparse_grad: gradients are dense; leave it False")
-    calls: list[Call] = []
+    batch = np.shape(arguments["means"])[:-2]
+    if batch:
+        return _batches_in_graph(arguments, batch)
+    tensors = tracked(arguments) or {}
+    calls: list[SavedCall] = []
     plain = arguments | {name: detached(arguments[name]) for name in NAMES} | {"meta": True}
     pixels, alphas, found, invalid = _drawn(plain, calls)
+    if tensors["covars"] is not None:
+        tensors |= {"covars": tensors["covars"].flatten(-2)[..., TRIANGLE], "quats": None, "scales": None}
     pixels, alphas = attach(tensors, (pixels, alphas), found, calls[0], bool(arguments["absgrad"]))
     return pixels, alphas, found, invalid
+
+
+def _batches_in_graph(arguments: dict[str, Any], batch: Shape) -> tuple[Any, Any, Meta, int]:
+    """As `_in_graph`, batch by batch."""
+    if arguments["packed"] or arguments["absgrad"]:
+        name = "packed" if arguments["packed"] else "absgrad"
+        raise NotImplementedError(f"{name}: gradients of several batches need {name}=False")
+    torch: Any = sys.modules["torch"]
+    shared = () if np.ndim(arguments["backgrounds"]) > 1 else ("backgrounds",)
+    names = [name for name in _ARRAYS if arguments[name] is not None and name not in shared]
+    # Views of the tensors, which are in their graph.
+    drawn = [
+        _in_graph(arguments | {name: arguments[name][index] for name in names}) for index in np.ndindex(*batch)
+    ]
+
+    def stacked(parts: list[Any]) -> Any:
+        return torch.stack(parts).reshape(batch + parts[0].shape)
+
+    found = Meta(
+        {
+            name: stacked([one[2][name] for one in drawn]) if isinstance(value, torch.Tensor) else value
+            for name, value in drawn[0][2].items()
+        }
+    )
+    found["n_batches"] = len(drawn)
+    pixels, alphas = (stacked([one[part] for one in drawn]) for part in (0, 1))
+    return pixels, alphas, found, sum(one[3] for one in drawn)
 
 
 #: Arguments that are arrays, and the precision in which each is taken.
@@ -189,12 +252,13 @@ _ARRAYS = {
     "viewmats": np.float64,
     "Ks": np.float64,
     "backgrounds": np.float32,
+    "covars": np.float32,
 }
 
 
-def _drawn(arguments: dict[str, Any], calls: list[Call] | None = None) -> tuple[Any, Any, Meta, int]:
-    """Pictures, alphas and `meta` of all batches, and the number of rows that are left out. ``calls`` takes the arguments
-    of the batches."""
+def _drawn(arguments: dict[str, Any], saved: list[SavedCall] | None = None) -> tuple[Any, Any, Meta, int]:
+    """Pictures, alphas and `meta` of all batches, and the number of rows that are left out. ``saved`` takes the calls of
+    the batches with their pictures."""
     _refuse_others(arguments)
     compat, render_mode, tile_size = arguments["compat"], arguments["render_mode"], arguments["tile_size"]
     one_of("compat", compat, COMPATS)
@@ -224,9 +288,11 @@ def _drawn(arguments: dict[str, Any], calls: list[Call] | None = None) -> tuple[
     }
     batch, elements = _batches(arguments)
     prepared = [_call(element, drawing, arguments) for element in elements]
-    if calls is not None:
-        calls.extend(prepared)
-    drawn = [_quadrille.rasterize(*call) for call in prepared]
+    if saved is None:
+        drawn = [_quadrille.rasterize(*call) for call in prepared]
+    else:
+        saved.extend(SavedCall(call) for call in prepared)
+        drawn = [call.draw() for call in saved]
     found = Meta()
     if drawing["meta"]:
         found.update(dict.fromkeys(("batch_ids", "camera_ids", "gaussian_ids")))
@@ -251,9 +317,15 @@ def _drawn(arguments: dict[str, Any], calls: list[Call] | None = None) -> tuple[
 
 def _batches(arguments: dict[str, Any]) -> tuple[Shape, list[dict[str, NDArray[Any]]]]:
     """The axes before those of one call, and the arrays of each of the calls that they hold."""
+    unused = () if arguments["covars"] is None else ("quats", "scales")
     arrays = {
-        name: take(arguments[name], name, None, dtype) for name, dtype in _ARRAYS.items() if arguments[name] is not None
+        name: take(arguments[name], name, None, dtype)
+        for name, dtype in _ARRAYS.items()
+        if arguments[name] is not None and name not in unused
     }
+    for name in () if unused else ("quats", "scales"):
+        if name not in arrays:
+            raise ValueError(f"{name}: expected an array, or covars in its place, found None")
     batch = arrays["means"].shape[:-2]
     if 0 in batch:
         raise ValueError(f"means: expected at least one batch, found {list(arrays['means'].shape)}")
@@ -277,12 +349,13 @@ def _call(arrays: dict[str, NDArray[Any]], drawing: dict[str, Any], arguments: d
     """The native call that draws one batch."""
     centres = take(arrays["means"], "means", ("N", 3))
     count = len(centres)
-    geometry = (
-        centres,
-        take(arrays["quats"], "quats", (count, 4)),
-        take(arrays["scales"], "scales", (count, 3)),
-        take(arrays["opacities"], "opacities", (count,)),
-    )
+    if "covars" in arrays:
+        triangles = take(arrays["covars"], "covars", (count, 3, 3)).reshape(count, 9)[:, TRIANGLE]
+        quats, scales = _quadrille.axes_of_covariances(np.ascontiguousarray(triangles))
+    else:
+        quats = take(arrays["quats"], "quats", (count, 4))
+        scales = take(arrays["scales"], "scales", (count, 3))
+    geometry = centres, quats, scales, take(arrays["opacities"], "opacities", (count,))
     views, lenses = _cameras(arrays["viewmats"], arrays["Ks"])
     values, behind, per_camera, sh_degree = None, None, False, arguments["sh_degree"]
     if "colors" in arrays:

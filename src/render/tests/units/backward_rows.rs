@@ -4,7 +4,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg32;
 use rayon::ThreadPoolBuilder;
 
-use super::cases::{Case, Random, SPLATS};
+use super::cases::{Case, Random, SPLATS, with_covariances};
 use super::*;
 use crate::cpu::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use crate::cpu::{RenderSettings, Renderer};
@@ -190,6 +190,38 @@ fn saved_pictures_have_the_gradients_of_the_definition() {
             let found = fast(&Inputs { settings, ..Inputs::of_case(&case) }, &cotangents);
             assert_eq!(found.indices, expected.indices);
             found.check(&expected, bound, &format!("scene {seed}, {}", level.name()));
+        }
+    }
+}
+
+#[test]
+fn covariances_have_the_gradients_of_the_definition() {
+    for seed in 0..60 {
+        let case = Case::new(seed);
+        let inputs = Inputs::of_case(&case);
+        let [by_values, by_alphas] = cotangents(&inputs, seed);
+        let task = Task::NEVER;
+        let scene = with_covariances(&case.scene());
+        let picture = case.draw(&scene);
+        let wide = PictureCotangents { values: &wide(&by_values), alphas: &wide(&by_alphas) };
+        let raster = picture.raster_gradients(&wide, &task).unwrap();
+        let mut expected = Gradients::zeros(&scene);
+        picture.project_gradients(&raster, &mut expected, &task).unwrap();
+        let ScalarShapes::Covariances(expected) = expected.shapes else { panic!("axes") };
+        let rows = SplatRows::new(inputs.slices, inputs.sh_degree).unwrap();
+        let mut saved = saved(&inputs, &rows);
+        let derivatives = PictureDerivatives { values: &by_values, alphas: &by_alphas };
+        let channels = &inputs.channels;
+        let sums = saved.raster_gradients(channels, &derivatives, false, &task).unwrap();
+        let mut found = [[0.0; 6]; SPLATS];
+        let mut gradients = GradientRows { covariances: &mut found, ..Default::default() };
+        saved.project_gradients(&rows, channels, &sums, &mut gradients, &task).unwrap();
+        // Splats by themselves: the smallest has by far the largest derivatives.
+        for (found, expected) in found.iter().zip(&expected) {
+            let size = expected.iter().map(|by| by * by).sum::<f64>().sqrt();
+            let pairs = found.iter().zip(expected);
+            let error = pairs.map(|(a, b)| (f64::from(*a) - b).powi(2)).sum::<f64>().sqrt();
+            assert!(error <= 3e-4 * size + 1e-6, "scene {seed}: error {error} of {size}");
         }
     }
 }

@@ -1,0 +1,70 @@
+//! Axes of splats that are given by their covariances.
+
+use nalgebra::{Matrix3, Rotation3, SymmetricEigen, UnitQuaternion};
+use rayon::prelude::*;
+
+use quadrille_base::math::narrow;
+use quadrille_base::{Result, Task};
+
+/// Standard deviations, and quaternions w, x, y, z, of the ellipsoids with these covariances (xx, xy, xz, yy, yz, zz).
+/// Negative eigenvalues count as 0; a covariance with a number that is not finite gets such standard deviations.
+///
+/// ```
+/// use quadrille_base::Task;
+/// use quadrille_render::preprocess::axes_of_covariances;
+///
+/// let (scales, _) = axes_of_covariances(&[[4.0, 0.0, 0.0, 4.0, 0.0, 4.0]], &Task::NEVER)?;
+/// assert_eq!(scales, [[2.0; 3]]);
+/// # Ok::<(), quadrille_base::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+pub fn axes_of_covariances(
+    covariances: &[[f32; 6]],
+    task: &Task,
+) -> Result<(Vec<[f32; 3]>, Vec<[f32; 4]>)> {
+    let of_one = |covariance: &[f32; 6]| {
+        if task.is_cancelled() || covariance.iter().any(|entry| !entry.is_finite()) {
+            return ([f32::NAN; 3], [1.0, 0.0, 0.0, 0.0]);
+        }
+        let [xx, xy, xz, yy, yz, zz] = covariance.map(f64::from);
+        let eigen = SymmetricEigen::new(Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz));
+        let mut axes = eigen.eigenvectors;
+        if axes.determinant() < 0.0 {
+            axes.column_mut(0).neg_mut();
+        }
+        let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(axes));
+        let scales = eigen.eigenvalues.map(|variance| narrow(variance.max(0.0).sqrt()));
+        (scales.into(), [turn.w, turn.i, turn.j, turn.k].map(narrow))
+    };
+    let axes = covariances.par_iter().map(of_one).unzip();
+    task.check()?;
+    Ok(axes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_have_their_covariances() {
+        let covariances =
+            [[2.0, 0.5, -0.3, 1.0, 0.2, 3.0], [1e-6, 0.0, 0.0, 4.0, 1e-3, 9.0], [0.0; 6]];
+        let (scales, rotations) = axes_of_covariances(&covariances, &Task::NEVER).unwrap();
+        for ((scale, rotation), expected) in scales.iter().zip(&rotations).zip(&covariances) {
+            let [w, x, y, z] = rotation.map(f64::from);
+            let turn = UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(w, x, y, z));
+            let axes = turn.to_rotation_matrix().into_inner()
+                * Matrix3::from_diagonal(&scale.map(f64::from).into());
+            let m = axes * axes.transpose();
+            let found = [m[(0, 0)], m[(0, 1)], m[(0, 2)], m[(1, 1)], m[(1, 2)], m[(2, 2)]];
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - f64::from(*expected)).abs() < 2e-6, "{found}, {expected}");
+            }
+        }
+        let infinite = [[f32::INFINITY, 0.0, 0.0, 1.0, 0.0, 1.0]];
+        let (scales, _) = axes_of_covariances(&infinite, &Task::NEVER).unwrap();
+        assert!(scales[0][0].is_nan());
+    }
+}
