@@ -110,6 +110,7 @@ fn document(
             "axes_stated": encoding.axes_stated,
             "antialiased": encoding.antialiased,
             "losses": encoding.losses,
+            "unused_columns": encoding.unused_columns,
             "notes": encoding.notes,
             "warnings": encoding.warnings,
         },
@@ -125,6 +126,7 @@ fn document(
             "infinite": dropped.infinite,
             "zero_rotation": dropped.zero_rotation,
             "scale_overflow": dropped.scale_overflow,
+            "opacity_range": dropped.opacity_range,
         },
         "profile_hint": scene.profile_hint,
         "comments": scene.comments,
@@ -170,6 +172,9 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         Some(false) => "no",
     };
     line("antialias", flag.to_owned());
+    if !encoding.unused_columns.is_empty() {
+        line("not drawn", encoding.unused_columns.join(", "));
+    }
     for note in &encoding.notes {
         line("note", note.clone());
     }

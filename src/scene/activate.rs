@@ -8,6 +8,7 @@ use std::f64::consts::{LN_2, LOG2_E};
 
 use fearless_simd::{Level, dispatch};
 
+use super::activation::BEYOND_RANGE;
 use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, SplatBlock};
 use quadrille_base::math::narrow;
@@ -61,6 +62,10 @@ fn activate_lanes(
     // NaN must be found before activation, which turns some infinities into NaN and some into finite numbers.
     let nan =
         if invalid == 0 { [false; BLOCK] } else { nan_lanes(block, sh_rest, parameters.filter) };
+    let beyond = match invalid {
+        0 => [false; BLOCK],
+        _ => block.opacity.map(|opacity| opacity.to_bits() == BEYOND_RANGE.to_bits()),
+    };
     let opacity_factor = scales(block, parameters);
     if parameters.encoding == ValueEncoding::Raw {
         block.opacity = sigmoid(&block.opacity);
@@ -84,7 +89,9 @@ fn activate_lanes(
     }
     let mut dropped = Dropped::default();
     for lane in 0..lanes {
-        let count = if nan[lane] {
+        let count = if beyond[lane] {
+            &mut dropped.opacity_range
+        } else if nan[lane] {
             &mut dropped.nan
         } else if not_finite[lane] != 0.0 {
             &mut dropped.infinite

@@ -25,6 +25,8 @@ pub struct SceneEncoding {
     pub antialiased: Option<bool>,
     /// Properties of a trained scene that no file of the format can hold.
     pub losses: &'static str,
+    /// Names of columns that no picture uses, such as normals.
+    pub unused_columns: Vec<String>,
     /// Further remarks, such as how other renderers of the format draw it.
     pub notes: Vec<String>,
     /// Warnings about ignored settings and omitted content of the file, one sentence each.
@@ -41,6 +43,7 @@ impl SceneEncoding {
             lod_levels: 1,
             antialiased: None,
             losses,
+            unused_columns: Vec::new(),
             notes: Vec::new(),
             warnings: Vec::new(),
         }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::chunk_order::{chunk_order, visible_error};
 use super::table::RawColumns;
+use quadrille_base::math::order::quantile;
 use quadrille_base::math::whole;
 use quadrille_base::{Result, Task};
 
@@ -18,10 +19,12 @@ const GOOD_RATIO: f64 = 1.25;
 /// Visible error relative to the Morton order up to which an order counts as equally good, for formats with chunks.
 const GOOD_CHUNK_RATIO: f64 = 1.01;
 
-/// Rows in Morton order of their positions on a logarithmic scale, which leaves bits for the centre of a scene
-/// whose sky is far away. Rows with equal codes keep their order.
+/// Rows in Morton order of their positions on a logarithmic scale beyond the median coordinate, which leaves bits for the
+/// centre of a scene whose sky is far away. Rows with equal codes keep their order.
 pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
+    let unit = unit(raw);
+    let spread = |v: f64| spread(v / unit);
     let bounds = raw.mean.each_ref().map(|column| {
         let start = (f64::INFINITY, f64::NEG_INFINITY);
         let fold = |(low, high): (f64, f64), v: &f64| (low.min(spread(*v)), high.max(spread(*v)));
@@ -61,7 +64,9 @@ pub(crate) fn improved_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec
 /// as good as the Morton order, so that an ordered file keeps its order.
 pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
-    let logarithmic = raw.mean.each_ref().map(|column| column.iter().map(|v| spread(*v)).collect());
+    let unit = unit(raw);
+    let logarithmic =
+        raw.mean.each_ref().map(|column| column.iter().map(|v| spread(*v / unit)).collect());
     let morton = morton_order(raw, task)?;
     let error_of = |order: &[u32]| visible_error(raw, order, task);
     let mut least = error_of(&morton)?;
@@ -80,12 +85,21 @@ pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Opti
     Ok(Some(best))
 }
 
+/// Coordinate at which the logarithmic scale begins: the median distance from the origin along an axis, so that an order does
+/// not depend on the unit of the scene.
+fn unit(raw: &RawColumns) -> f64 {
+    let mut coordinates: Vec<f64> = raw.mean.iter().flatten().map(|v| v.abs()).collect();
+    let middle = quantile(&mut coordinates, 0.5);
+    if middle > 0.0 { middle } else { 1.0 }
+}
+
 fn spread(v: f64) -> f64 {
     v.abs().ln_1p().copysign(v)
 }
 
 /// Sum of the sizes of the boxes around every [`GROUP`] rows; logarithmic, so that far splats do not outweigh all others.
 fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>, task: &Task) -> Result<f64> {
+    let unit = unit(raw);
     let mut total = 0.0;
     let mut order = order.peekable();
     while order.peek().is_some() {
@@ -97,7 +111,7 @@ fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>, task: &Task) -> Re
                 *bound = [bound[0].min(v), bound[1].max(v)];
             }
         }
-        let size = |[low, high]: &[f64; 2]| (high - low).ln_1p();
+        let size = |[low, high]: &[f64; 2]| ((high - low) / unit).ln_1p();
         total += bounds.iter().map(size).sum::<f64>();
     }
     Ok(total)

@@ -11,10 +11,13 @@ const LEAST_STEPS: f64 = 16.0;
 
 pub(crate) const SAMPLES: usize = 4096;
 
+/// Greatest unit to which a centre is rounded, in sizes of details: far fewer than the 2^24 steps of f32.
+const DETAILS_PER_UNIT: f64 = 65_536.0;
+
 /// Size of the details of a scene, and resolution of f32 at its centre.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Resolution {
-    /// Medians of the positions, rounded to whole units.
+    /// Medians of the positions, rounded to whole units or, for small details, to a power of two below.
     centre: [f64; 3],
     /// Spacing of floats at the largest coordinate of the centre, in world units.
     step: f64,
@@ -40,8 +43,10 @@ impl Resolution {
         let [x, y, z, scale] =
             columns.map(|mut column| *column.select_nth_unstable_by(middle, f64::total_cmp).1);
         let largest = [x, y, z].map(|v| narrow(v).abs()).into_iter().fold(0.0, f32::max);
+        // In f32, the rest of a coordinate has a step of at most 2^-24 of the rounding unit.
+        let unit = (scale * DETAILS_PER_UNIT).log2().ceil().exp2().clamp(f64::EPSILON, 1.0);
         Some(Self {
-            centre: [x, y, z].map(f64::round),
+            centre: [x, y, z].map(|v| (v / unit).round() * unit),
             step: f64::from(largest.next_up()) - f64::from(largest),
             scale,
         })
@@ -85,5 +90,8 @@ mod tests {
         assert_eq!(far.origin(), [512_004.0, 0.0, -512_000.0]);
         assert!(far.warning().unwrap().contains("3.12e-2"), "{:?}", far.warning());
         assert_eq!(at(f64::NAN, 1.0), None);
+        // Details of 1e-9 units need a centre that is nearer than half a unit.
+        let [x, ..] = Resolution::of((0..9).map(|_| ([0.3, 0.0, 0.0], 1e-9))).unwrap().origin();
+        assert!((x - 0.3).abs() < 1e-4, "{x}");
     }
 }

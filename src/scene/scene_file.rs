@@ -91,21 +91,24 @@ pub struct Dropped {
     pub zero_rotation: u64,
     /// A scale overflows f32 when activated.
     pub scale_overflow: u64,
+    /// An opacity that the format stores is beyond 0 to 1.
+    pub opacity_range: u64,
 }
 
 impl Dropped {
     /// Number of invalid rows over all reasons.
     pub fn total(&self) -> u64 {
-        self.nan + self.infinite + self.zero_rotation + self.scale_overflow
+        self.by_reason().iter().map(|(_, count)| count).sum()
     }
 
     /// Each reason in words, with its count.
-    pub fn by_reason(&self) -> [(&'static str, u64); 4] {
+    pub fn by_reason(&self) -> [(&'static str, u64); 5] {
         [
             ("not a number", self.nan),
             ("infinite", self.infinite),
             ("zero rotation", self.zero_rotation),
             ("scale overflow", self.scale_overflow),
+            ("opacity beyond 0 to 1", self.opacity_range),
         ]
     }
 
@@ -115,6 +118,7 @@ impl Dropped {
             infinite: self.infinite + other.infinite,
             zero_rotation: self.zero_rotation + other.zero_rotation,
             scale_overflow: self.scale_overflow + other.scale_overflow,
+            opacity_range: self.opacity_range + other.opacity_range,
         }
     }
 }

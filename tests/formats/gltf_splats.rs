@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 
 use crate::conversion::{assert_same, synthetic, table};
 use crate::packed_values::small_spz;
+use crate::support::shared;
+
+const SPLATTING: &str = "KHR_gaussian_splatting";
 
 /// A GLB of 300 synthetic splats of degree 3: its document and its buffer, and the PLY it was made from.
 fn parts(folder: &Path) -> (Value, Vec<u8>, PathBuf) {
@@ -243,4 +246,45 @@ fn a_node_far_from_the_origin_keeps_splats_apart() {
             assert!(off.abs() < 1e-8, "{name}, row {row}: {off:e}");
         }
     }
+}
+
+/// Opacities beyond 1 by rounding are 1; others are dropped, and the reason says so.
+#[test]
+fn opacities_beyond_the_range_have_a_reason_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (document, buffer, _) = parts(folder);
+    let name = format!("{SPLATTING}:OPACITY");
+    let accessor = document["meshes"][0]["primitives"][0]["attributes"][&name].as_u64().unwrap();
+    let accessor = &document["accessors"][usize::try_from(accessor).unwrap()];
+    let view = accessor["bufferView"].as_u64().unwrap();
+    let view = &document["bufferViews"][usize::try_from(view).unwrap()];
+    let offset = |of: &Value| usize::try_from(of["byteOffset"].as_u64().unwrap_or(0)).unwrap();
+    let first = offset(view) + offset(accessor);
+    let read = |values: &[f32]| {
+        let mut buffer = buffer.clone();
+        for (at, value) in values.iter().enumerate() {
+            buffer[first + 4 * at..][..4].copy_from_slice(&value.to_le_bytes());
+        }
+        let mut document = document.clone();
+        document["buffers"][0]["uri"] = data_uri(&buffer);
+        load(write(folder, "opacities.gltf", &document)).unwrap()
+    };
+    let rounded = read(&[1.0 + f32::EPSILON, -f32::EPSILON, 1.0]);
+    assert_eq!((rounded.dropped.total(), rounded.encoding.warnings.len()), (0, 0));
+    let opacity = [0, 1, 2].map(|at| rounded.splats.splat(at).opacity);
+    assert_eq!(opacity, [1.0, 0.0, 1.0]);
+    let few = read(&[1.5, -0.25, f32::NAN]);
+    assert_eq!((few.dropped.opacity_range, few.dropped.nan), (2, 1));
+    let [warning] = &few.encoding.warnings[..] else { panic!("{:?}", few.encoding.warnings) };
+    assert!(warning.contains("-0.25 to 1.5") && !warning.contains("logits"), "{warning}");
+    let logits = read(&[4.0; 200]);
+    assert!(logits.encoding.warnings[0].contains("logits"), "{:?}", logits.encoding.warnings);
+}
+
+#[test]
+fn an_opacity_of_one_and_a_rounding_is_kept_in_a_file_of_the_field() {
+    let Some(path) = shared::path("cases/splats-2/09-glb-drafts/opacity_1ulp.glb") else { return };
+    let scene = load(path).unwrap();
+    assert_eq!((scene.splats.len(), scene.dropped.total()), (200, 0));
 }

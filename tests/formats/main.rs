@@ -49,6 +49,7 @@ mod scene_formats;
 mod scene_headers;
 mod scene_torture;
 mod scene_values;
+mod unused_columns;
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -62,7 +62,7 @@ fn invalid_rows_are_counted_by_reason() {
     rows[8][SCALE + 2] = f32::NEG_INFINITY;
     let scene = read(&names_of_degree_1(), &rows);
     let counts = scene.dropped.by_reason().map(|(_, count)| count);
-    assert_eq!(counts, [2, 2, 1, 1]);
+    assert_eq!(counts, [2, 2, 1, 1, 0]);
     assert_eq!(scene.splats.len(), 10);
     assert_eq!(scene.splats.splat(0).opacity, 1.0, "an infinite logit");
     let valid = scene.splats.splat(1);

@@ -18,7 +18,12 @@ const SCALES: Range<usize> = 3..6;
 const COLOURS: Range<usize> = FIRST_CONSTANT..PLAIN_SLOTS;
 const HARMONICS: Range<usize> = PLAIN_SLOTS..usize::MAX;
 
-const CLAMPED_BY_SPZ: [ClampedColumns; 3] = [
+const CLAMPED_BY_SPZ: [ClampedColumns; 4] = [
+    (
+        "scales below e^-10, of which a scene that is enlarged with --scale has fewer,",
+        SCALES,
+        -10.031..=f32::INFINITY,
+    ),
     ("scales above e^5.94", SCALES, f32::NEG_INFINITY..=5.968),
     ("colours beyond -0.44 to 1.44", COLOURS, -3.346..=3.346),
     ("spherical harmonics beyond -1 to 0.99", HARMONICS, -1.03..=1.03),

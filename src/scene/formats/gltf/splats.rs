@@ -10,7 +10,7 @@ use super::container::split;
 use super::instances::{MeshInstance, instances};
 use super::json::{GltfDocument, GltfPrimitive};
 use super::nodes::PlacedNodes;
-use crate::activation::{logit, take_linear_scales};
+use crate::activation::{take_linear_opacities, take_linear_scales};
 use crate::bytes::FileBytes;
 use crate::encoding::{LoadOptions, SceneEncoding, SplatAxes};
 use crate::formats::format_reader::{FormatReader, Reader, SceneSource};
@@ -91,6 +91,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
             };
             if packed.is_none() {
                 warnings.extend(take_linear_scales(&mut raw.scale));
+                warnings.extend(take_linear_opacities(&mut raw.opacity));
             }
             rows += raw.rows();
             let most = source.bytes.len().max(MIN_SPLATS) as u64;
@@ -181,7 +182,7 @@ fn unpack(
     Ok((raw, axes))
 }
 
-/// Reads the attributes of a primitive. Scales stay linear or logarithmic, as in the file.
+/// Reads the attributes of a primitive. Opacities stay linear, and scales linear or logarithmic, as in the file.
 fn attributes(
     primitive: &GltfPrimitive,
     place: &str,
@@ -233,7 +234,7 @@ fn attributes(
         mean: [0, 1, 2].map(|axis| means.iter().map(|v| f64::from(v[axis])).collect()),
         scale: std::array::from_fn(|axis| column(&scales, axis)),
         rotation: std::array::from_fn(component),
-        opacity: opacities.iter().map(|[o]| logit(f64::from(*o))).collect(),
+        opacity: opacities.into_iter().map(|[opacity]| opacity).collect(),
         sh_constant: std::array::from_fn(|channel| column(&constants, channel)),
         sh_rest: (0..3 * per_channel)
             .map(|at| {

@@ -11,9 +11,9 @@ use crate::table::{RawColumns, SplatTable};
 use quadrille_base::math::{SH_C0, fit, narrow, whole};
 use quadrille_base::{Error, Result, Task};
 
+/// Limit on the magnitude of logarithms of scales: without it, one flat splat of scale 0 would make the steps of its chunk
+/// coarse. Splats of 2e-9 world units are invisible in a scene of a few micrometres, if a unit is a metre.
 const LOG_SCALE_LIMIT: f32 = 20.0;
-/// Bounds of a chunk that are closer than this are stored as one value.
-const LEAST_RANGE: f64 = 1e-5;
 
 /// Writes `table` as compressed PLY, in an order that keeps the bounds of chunks small. Errors name `path`.
 pub(crate) fn write_compressed(
@@ -124,7 +124,7 @@ impl Chunk {
             std::array::from_fn(|axis| {
                 let [low, high] = [self.least, self.greatest].map(|b| f64::from(b[group][axis]));
                 match high - low {
-                    range if range < LEAST_RANGE => 0.0,
+                    0.0 => 0.0,
                     range => (f64::from(values[group][axis]) - low) / range,
                 }
             })

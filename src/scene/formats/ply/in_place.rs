@@ -8,12 +8,13 @@ use fearless_simd::Level;
 use rayon::prelude::*;
 
 use super::rows::{BinaryRows, WORD_BYTES, decode_words, word_slots};
+use super::unused_columns;
 use crate::activate::{Parameters, activate};
 use crate::assemble::{PLAIN_SLOTS, RawBlock};
 use crate::bytes::{FileBytes, ReadAhead};
 use crate::origin::SAMPLES;
 use crate::scene_file::rounding_warning;
-use crate::splats::{BLOCK, Lanes, Splat, SplatBlock, rest_coefficients};
+use crate::splats::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
 use quadrille_base::error::Result;
 
 /// A PLY of binary rows of little-endian floats, as trainers write them.
@@ -53,7 +54,7 @@ impl SplatsInPlace {
             return Ok(None);
         };
         let constant = [red.1, green.1, blue.1];
-        Ok(Some(Self {
+        let file = Self {
             stride: rows.stride / WORD_BYTES,
             bytes,
             rows,
@@ -61,7 +62,26 @@ impl SplatsInPlace {
             plain,
             rest: rest.into_iter().map(|(_, word)| word).collect(),
             level: Level::new(),
-        }))
+        };
+        // Warnings about columns and opacities need the whole file.
+        let has_warnings = !unused_columns::warnings(&file.rows.unused_columns).is_empty();
+        Ok((!has_warnings && !file.may_be_linear()).then_some(file))
+    }
+
+    /// Whether the opacities of the first rows are all those of logits from 0 to 1.
+    fn may_be_linear(&self) -> bool {
+        let first = unused_columns::LEAST_ROWS;
+        let splats = (0..first.min(self.len())).map(|row| {
+            let mut block = SplatBlock::zeroed();
+            self.decode(row..row + 1, None, &mut block);
+            Splat::load(&block, &[], 0)
+        });
+        unused_columns::were_linear(&Splats::from_splats(0, splats))
+    }
+
+    /// Names of the columns that no picture uses.
+    pub fn unused_columns(&self) -> &[String] {
+        &self.rows.unused_columns
     }
 
     /// Name of the profile that the scene was trained for, if the file says so.

@@ -4,9 +4,11 @@ use std::fmt::Display;
 use std::path::Path;
 
 use super::header::{Element, Header, PropertyKind};
+use super::unused_columns;
 use crate::activate;
 use crate::assemble::{PLAIN_SLOTS, RowLayout};
 use crate::column_names::{FILTER, FIRST_CONSTANT, PLAIN, THIRD_SCALE, sh_degree_of, slot};
+use crate::encoding::SceneEncoding;
 use crate::scene_file::SceneFormat;
 use crate::splats::rest_coefficients;
 use crate::table::SplatTable;
@@ -15,7 +17,7 @@ use quadrille_base::shading::Profile;
 
 pub(super) const NAME: SceneFormat = SceneFormat("PLY");
 
-pub(super) const LOSSES: &str = "none";
+const LOSSES: &str = "none";
 
 const ELEMENT: &str = "vertex";
 
@@ -65,6 +67,25 @@ impl<'a> Layout<'a> {
             filtered: has(PLAIN_SLOTS + rest),
         };
         Ok(Self { element, before: &elements[..at], slots, row_layout, has_plain_colours })
+    }
+}
+
+impl Layout<'_> {
+    /// Names of the properties that pictures do not use.
+    pub(super) fn unused(&self) -> Vec<String> {
+        let is_colour = |name: &str| self.has_plain_colours && COLOURS.contains(&name);
+        let unused = self.element.properties.iter().zip(&self.slots);
+        let unused = unused.filter(|(own, slot)| slot.is_none() && !is_colour(&own.name));
+        unused.map(|(own, _)| own.name.clone()).collect()
+    }
+
+    /// Encoding of a file with this layout and `header`.
+    pub(super) fn encoding(&self, header: &Header) -> SceneEncoding {
+        let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
+        encoding.antialiased = antialiased_in(&header.comments);
+        encoding.unused_columns = self.unused();
+        encoding.warnings = unused_columns::warnings(&encoding.unused_columns);
+        encoding
     }
 }
 

@@ -11,6 +11,7 @@ mod lines;
 mod number;
 mod rows;
 mod table;
+mod unused_columns;
 mod write;
 
 pub use body::{Body, PlyRow};

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use super::body::Body;
 use super::header::{Encoding, Header, PropertyKind};
-use super::layout::{LOSSES, Layout, NAME, antialiased_in, profile_hint};
+use super::layout::{Layout, NAME, profile_hint};
 use super::number;
 use super::table::read_table;
+use super::unused_columns;
 use crate::assemble::{FixedRows, RawBlock, RowLayout, assemble_fixed, assemble_in_order};
 use crate::bytes::FileBytes;
-use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
 use crate::scene_file::{Dropped, Scene};
@@ -43,8 +43,10 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     };
     let names = layout.element.properties.iter().map(|p| p.name.as_str());
     let profile_hint = profile_hint(names, &header.comments);
-    let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
-    encoding.antialiased = antialiased_in(&header.comments);
+    let mut encoding = layout.encoding(&header);
+    if !layout.row_layout.filtered && unused_columns::were_linear(&splats.0) {
+        encoding.warnings.push(unused_columns::linear_warning());
+    }
     Ok(Scene {
         profile_hint,
         comments: header.comments,
@@ -75,6 +77,7 @@ pub(super) struct BinaryRows {
     pub(super) fields: Vec<FixedField>,
     pub(super) encoding: Encoding,
     pub(super) profile_hint: Option<&'static str>,
+    pub(super) unused_columns: Vec<String>,
 }
 
 impl BinaryRows {
@@ -105,6 +108,7 @@ impl BinaryRows {
             fields: fields(&layout),
             encoding: header.encoding,
             profile_hint: profile_hint(names, &header.comments),
+            unused_columns: layout.unused(),
         })
     }
 }

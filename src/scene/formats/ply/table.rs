@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use super::body::Body;
 use super::header::{Element, Encoding, Header, PropertyKind};
-use super::layout::{COLOURS, LOSSES, Layout, NAME, antialiased_in, comments_of, profile_hint};
+use super::layout::{COLOURS, Layout, NAME, comments_of, profile_hint};
 use super::number;
+use super::unused_columns;
 use crate::column_names::{FIRST_CONSTANT, PLAIN};
-use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
 use crate::table::{Column, ColumnValues, SplatTable};
@@ -46,8 +46,7 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     if layout.has_plain_colours {
         columns.iter_mut().for_each(take_plain_colour);
     }
-    let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
-    encoding.antialiased = antialiased_in(&header.comments);
+    let mut encoding = layout.encoding(&header);
     for other in header.elements.iter().filter(|e| e.name != element.name) {
         encoding.warnings.push(format!("element \"{}\" is left out", other.name));
     }
@@ -55,6 +54,10 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     let names = element.properties.iter().map(|p| p.name.as_str());
     table.profile_hint = profile_hint(names, &header.comments);
     table.comments = header.comments;
+    let opacities = table.column("opacity").unwrap_or_default();
+    if unused_columns::may_be_linear(&opacities) {
+        table.encoding.warnings.push(unused_columns::linear_warning());
+    }
     Ok(table)
 }
 
