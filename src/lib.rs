@@ -120,7 +120,7 @@ pub use quadrille_render::preprocess::{
 };
 pub use quadrille_render::synth::{Order, Recipe, Synthetic};
 pub use quadrille_render::viewpoint::default_camera;
-pub use quadrille_render::{Distribution, SceneStatistics, Visibility};
+pub use quadrille_render::{Distribution, SceneStatistics, Sight, Visibility};
 pub use quadrille_scene::cameras::{
     CameraFile, CameraOptions, CameraTransform, Exposures, Flight, PictureScale, PictureSize,
     fitting_eye, fly as fly_cameras, fly_keys, load as load_cameras,

@@ -123,6 +123,7 @@ pub(crate) fn convert(
         compression_level: None,
         lod_levels: LOD_LEVELS,
         is_compared: job.report,
+        near: None,
         inputs: job.inputs,
         output: job.output,
     };
@@ -193,6 +194,7 @@ fn apply(
         compression_level: None,
         lod_levels: 1,
         is_compared: false,
+        near: None,
     };
     let cameras = cameras.map(|all| all.iter().map(|camera| camera.0.clone()).collect());
     let call = Call::watched("convert", progress);

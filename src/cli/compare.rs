@@ -76,7 +76,9 @@ impl Compared<'_> {
             print_json(self.document(&evaluated, &summary, &conditions, opened))?;
         }
         let compared = evaluated.rows.iter().map(|row| (row.pair.name.as_str(), &row.comparison));
-        let exit = check_psnr(compared, opened.one, args.fail_under_psnr);
+        let blank = evaluated.unmeasured.iter().filter(|row| row.is_blank);
+        let blank: Vec<&str> = blank.map(|row| row.pair.name.as_str()).collect();
+        let exit = check_psnr(compared, &blank, opened.one, args.fail_under_psnr);
         match last_error {
             Some(error) => Err(error),
             None => Ok(exit),
@@ -120,7 +122,12 @@ impl Compared<'_> {
         drop(progress);
         match evaluated {
             Ok(evaluated) if evaluated.rows.is_empty() => {
-                Err(console.last_error.unwrap_or_else(nothing))
+                let is_checked = args.fail_under_psnr.is_some() && !evaluated.unmeasured.is_empty();
+                match console.last_error {
+                    Some(error) => Err(error),
+                    None if is_checked => Ok((evaluated, None)),
+                    None => Err(nothing(opened)),
+                }
             }
             Ok(evaluated) => Ok((evaluated, console.last_error)),
             // Two pictures are the only pair, so the message names them.
@@ -178,8 +185,9 @@ impl Compared<'_> {
     }
 }
 
-fn nothing() -> anyhow::Error {
-    Error::argument("pictures", "at least one pair that can be compared", "none").into()
+fn nothing(opened: &Opened) -> anyhow::Error {
+    let expected = format!("at least one {} that can be compared", opened.one);
+    Error::argument(opened.counted, expected, "none").into()
 }
 
 fn check_flags(args: &Args, kind: Kind) -> Result<()> {
@@ -201,6 +209,7 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
         ("flags that choose views", args.views != ViewSpec::default(), has_scenes, scenes),
         ("--axes or --lod", args.reading != LoadOptions::default(), has_scenes, scenes),
         ("--profile", args.profile.is_some(), has_scenes, scenes),
+        ("--near", args.near.near.is_some(), has_scenes, scenes),
         ("--photo-size", args.sizes.photo_size, has_photos, photos),
         ("--resize", args.sizes.resize, has_sizes, "pictures, or a scene and a folder of photos"),
         ("--exposures", args.exposures.file().is_some(), has_photos, photos),

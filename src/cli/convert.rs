@@ -11,6 +11,7 @@ use self::actions::OrderedActions;
 use super::console::{Exit, fail, print, print_json};
 use super::inputs::{note_file_of_folder, warn_of_encoding};
 use super::least_psnr::{check_psnr, sort_by_psnr};
+use super::options::NearFlag;
 use super::outputs::Outputs;
 use super::resume::{Resume, note_of};
 use super::session::{Progress, Session};
@@ -19,7 +20,9 @@ use quadrille_base::output::write_bytes;
 use quadrille_base::parse::{finite, whole_number};
 use quadrille_base::{Error, Result, Task};
 use quadrille_evaluation::pairing::PairName;
-use quadrille_evaluation::{Conditions, LpipsDistances, MetricColumn, PairRow, Summary, TextRows};
+use quadrille_evaluation::{
+    Conditions, LpipsDistances, MetricColumn, PairRow, Summary, TextRows, UnmeasuredRow,
+};
 use quadrille_render::convert::{
     Change, Conversion, ConversionHost, ConversionLoss, Converted, ConvertedFile, DrawnBy,
     LOD_LEVELS, MAX_LOD_LEVELS, Step, StepResult, ViewDifference,
@@ -76,6 +79,8 @@ pub(super) struct Args {
     /// previous level [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_levels)]
     lod_levels: Option<usize>,
+    #[command(flatten)]
+    near: NearFlag,
     #[command(flatten)]
     reading: LoadOptions,
     #[command(flatten)]
@@ -159,6 +164,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         compression_level: args.compression_level,
         lod_levels: args.lod_levels.unwrap_or(LOD_LEVELS),
         is_compared,
+        near: args.near.near,
     };
     let index = args.written.index.then(|| index_path(&main_file));
     let made: Vec<PathBuf> = [main_file.clone()].into_iter().chain(index).collect();
@@ -272,7 +278,8 @@ impl ConversionHost for Host<'_> {
     fn accepts(&mut self, loss: &ConversionLoss) -> bool {
         self.progress = None;
         let compared = loss.views.iter().map(|view| (view.name.as_str(), &view.comparison));
-        check_psnr(compared, "view", self.least_psnr_db) == Exit::Done
+        let blank: Vec<&str> = loss.blank_views.iter().map(String::as_str).collect();
+        check_psnr(compared, &blank, "view", self.least_psnr_db) == Exit::Done
     }
 }
 
@@ -351,7 +358,12 @@ fn page_of_loss(loss: &ConversionLoss) -> String {
     let text = TextRows::new(&columns, &names);
     let mut table = text.headings().to_owned();
     table.extend(rows.iter().map(|row| text.row(row)));
-    table += &text.end(&Summary::of(&rows, &columns), &[], &conditions);
+    let blank = loss.blank_views.iter().map(|name| {
+        let pair = PairName { name: name.clone(), ..PairName::default() };
+        UnmeasuredRow::blank(&pair, "no splat of the input is in view".to_owned())
+    });
+    let blank: Vec<_> = blank.collect();
+    table += &text.end(&Summary::of(&rows, &columns), &blank, &conditions);
     let source = &loss.views_from;
     let from = match (&loss.pruned_by, loss.views_are_between) {
         (None, _) => format!("views from {source}"),

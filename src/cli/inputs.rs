@@ -7,8 +7,9 @@ use std::time::Instant;
 use super::convert::actions::Filters;
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::shading::Profile;
 use quadrille_base::units::milliseconds;
-use quadrille_render::Visibility;
+use quadrille_render::{Sight, Visibility};
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding};
 
@@ -55,12 +56,19 @@ pub(super) fn load_filtered(
         scene.splats.sh_degree(),
         milliseconds(start.elapsed())
     ));
+    remark_unused(path, &scene.encoding.unused_columns, session);
     warn_of_encoding(path, &scene.encoding, session);
     warn_of_dropped(path, scene.dropped, session);
     if scene.splats.is_empty() {
         session.warn(&format!("{file}: the scene contains no splats"));
     }
     Ok(scene)
+}
+
+pub(super) fn remark_unused(path: &Path, columns: &[String], session: &Session) {
+    if !columns.is_empty() {
+        session.remark(&format!("{}: columns not drawn: {}", path.display(), columns.join(", ")));
+    }
 }
 
 pub(super) fn warn_of_dropped(path: &Path, dropped: Dropped, session: &Session) {
@@ -79,21 +87,35 @@ pub(super) fn warn_of_encoding(path: &Path, encoding: &SceneEncoding, session: &
     }
 }
 
+/// Warns of a drawn view that shows almost nothing. Without the scene in memory, it warns only of a view without a splat.
 pub(super) fn warn_if_few(
-    scene: &Scene,
+    scene: Option<&Scene>,
     camera: &Camera,
-    near: f64,
+    profile: &Profile,
     in_view: u64,
     session: &Session,
 ) {
-    if !Visibility::is_enough(in_view, scene.splats.len()) {
-        warn_if_unseen(scene, camera, near, session);
+    match scene {
+        Some(scene) => {
+            let sight = Sight::of(in_view, &scene.splats, camera, profile);
+            warn_unseen(scene, sight.warning(), session);
+        }
+        None if Sight::is_nothing(in_view) => {
+            session.warn(&format!("view \"{}\": no splat is in view", camera.name));
+        }
+        None => {}
     }
 }
 
-pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, session: &Session) {
-    if let Some(warning) = Visibility::of(&scene.splats, camera, near).warning(&camera.name) {
-        session.warn(&warning);
+/// Warns of a view whose picture is not drawn as a whole, by the positions of the splats.
+pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, profile: &Profile, session: &Session) {
+    let warning = Visibility::of(&scene.splats, camera, profile).warning(&camera.name);
+    warn_unseen(scene, warning.as_deref(), session);
+}
+
+fn warn_unseen(scene: &Scene, warning: Option<&str>, session: &Session) {
+    if let Some(warning) = warning {
+        session.warn(warning);
         if !scene.encoding.axes_stated {
             session.warn(&format!(
                 "the scene's file does not state its axes, which are taken as {}; --axes RDF reads them \

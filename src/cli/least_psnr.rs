@@ -10,12 +10,24 @@ pub(super) fn sort_by_psnr<R: Borrow<PairRow>>(rows: &mut [R]) {
     rows.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
 }
 
+/// Checks that all views reach a PSNR. A view that shows nothing fails the check, since nothing was compared.
 pub(super) fn check_psnr<'a>(
     compared: impl IntoIterator<Item = (&'a str, &'a Comparison)>,
+    blank: &[&str],
     what: &str,
     least_db: Option<f64>,
 ) -> Exit {
     let Some(least_db) = least_db else { return Exit::Done };
+    if let Some(name) = blank.first() {
+        let others = match blank.len() {
+            1 => String::new(),
+            count => format!("; {count} {what}s are blank"),
+        };
+        fail(&format!(
+            "{what} \"{name}\": expected a PSNR of at least {least_db} dB, found no splat to compare{others}"
+        ));
+        return Exit::CheckFailed;
+    }
     let all: Vec<_> = compared.into_iter().collect();
     let psnr = all.iter().filter_map(|(name, c)| Some((*name, c.psnr_db?)));
     let below: Vec<_> = psnr.filter(|(_, db)| *db < least_db).collect();

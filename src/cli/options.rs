@@ -14,6 +14,21 @@ use quadrille_gpu::method::Method;
 use quadrille_machine::overlay::ASSIGNMENT;
 use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 
+/// Flag for the near plane.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct NearFlag {
+    /// Depth in world units below which splats are left out, instead of the profile's depth or, in a view that the program
+    /// chose, a tenth of the distance to the content if this is smaller
+    #[arg(long, value_name = "Z", value_parser = positive)]
+    pub(super) near: Option<f64>,
+}
+
+impl NearFlag {
+    pub(super) fn applied(self, profile: Profile) -> Profile {
+        self.near.map_or(profile, |near| profile.with_near(near))
+    }
+}
+
 /// Flags for rules that replace the rules of the profile.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Rendering")]
@@ -23,24 +38,19 @@ pub(super) struct RuleFlags {
     /// accumulated alpha has reached ALPHA. Example: --stop hw:0.996
     #[arg(long, value_name = "RULE", value_parser = parse_stop)]
     pub(super) stop: Option<StopRule>,
-    /// Depth in world units below which splats are left out, instead of the profile's depth
-    #[arg(long, value_name = "Z", value_parser = positive)]
-    pub(super) near: Option<f64>,
+    #[command(flatten)]
+    pub(super) near: NearFlag,
 }
 
 impl RuleFlags {
     #[cfg(feature = "view")]
     pub(super) fn words(self) -> Vec<String> {
-        let stop = self.stop.map(|stop| format!("--stop={stop}"));
-        stop.into_iter().chain(self.near.map(|near| format!("--near={near}"))).collect()
+        self.stop.map(|stop| format!("--stop={stop}")).into_iter().collect()
     }
 
     pub(super) fn applied(self, profile: Profile) -> Profile {
-        Profile {
-            stop: self.stop.unwrap_or(profile.stop),
-            near: self.near.unwrap_or(profile.near),
-            ..profile
-        }
+        let profile = self.near.applied(profile);
+        Profile { stop: self.stop.unwrap_or(profile.stop), ..profile }
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         write_cameras(path, &views.cameras)?;
     }
     if args.list_views {
-        return print_views(&views, args.json);
+        return print_views(&views, &profile, args.json);
     }
     if args.output.is_none() && args.repeat.is_none() && args.probe.is_empty() {
         return Ok(Exit::Done);
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if let Some(film) = &job.film {
         // Warn once for the whole path, from its first view.
         if let (Some(scene), Some(camera)) = (source.scene(), views.cameras.first()) {
-            warn_if_unseen(scene, camera, profile.near, session);
+            warn_if_unseen(scene, camera, &profile, session);
         }
         let cameras = &views.cameras;
         let draw = |frames: &FilmFrames| source.film(&job, cameras, &settings, frames);
@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         finished.report(args.json.then(|| call.of_film()), cameras)?;
         return Ok(Exit::Done);
     }
-    job.draw(source, views, exposures.as_ref(), settings)
+    job.draw(source, &views, exposures.as_ref(), settings)
 }
 
 fn print_flags(view_flags: Option<String>) -> Result<Exit> {
@@ -117,7 +117,8 @@ impl Job<'_> {
         views: Views,
         settings: &RenderSettings,
     ) -> Result<Exit> {
-        let (args, session, view_flags) = (self.args, self.session, reproducing_flags(&views));
+        let (args, session) = (self.args, self.session);
+        let view_flags = reproducing_flags(&views, &settings.profile);
         let probe = || args.probe.probed(scene, views.cameras, settings, session);
         let probed = session.install(probe)?;
         let facts = json!({
@@ -132,12 +133,12 @@ impl Job<'_> {
     fn draw(
         &self,
         mut source: Source,
-        mut views: Views,
+        views: &Views,
         exposures: Option<&ViewExposures>,
         settings: RenderSettings,
     ) -> Result<Exit> {
         let args = self.args;
-        let cameras = std::mem::take(&mut views.cameras);
+        let cameras = views.cameras.clone();
         let is_table = !args.json && !self.writes_to_stdout();
         let by_line = is_table && args.repeat.is_none() && cameras.len() > 1;
         let resume = args.resume.then(|| self.resume(&settings.profile)).transpose()?;
@@ -153,7 +154,7 @@ impl Job<'_> {
             exposures,
             resume,
             lines,
-            near: settings.profile.near,
+            profile: settings.profile,
             progress: &progress,
             steps: progress.task.steps(cameras.len() as u64),
         };
@@ -161,13 +162,13 @@ impl Job<'_> {
         drop(pictures);
         drop(progress);
         if args.json {
-            let call = self.call(&source, &views, &settings)?;
+            let call = self.call(&source, views, &settings)?;
             print_json(call.document(&rendered, args.repeat.is_some()))?;
         } else if is_table {
             if !has_lines {
                 print(table(&rendered, args.repeat))?;
             }
-            return print_flags(reproducing_flags(&views));
+            return print_flags(reproducing_flags(views, &settings.profile));
         }
         Ok(Exit::Done)
     }
@@ -184,7 +185,7 @@ impl Job<'_> {
             backend: self.args.flags.backend,
             threads: self.session.pool()?.current_num_threads(),
             level: settings.level,
-            view_flags: reproducing_flags(views),
+            view_flags: reproducing_flags(views, &settings.profile),
         })
     }
 

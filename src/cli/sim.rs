@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::console::{Exit, fail, print, print_json};
 use super::film::PathFlags;
-use super::inputs::{load_scene, warn_if_unseen};
-use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
+use super::inputs::{load_scene, warn_if_few};
+use super::options::{DrawFlags, EmulationFlags, GpuFlags, NearFlag, named_methods};
 use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
 use super::session::{Progress, Session};
 use files::{FileFlags, Files};
@@ -101,6 +101,8 @@ pub(super) struct Args {
     #[command(flatten)]
     emulation: EmulationFlags,
     #[command(flatten)]
+    near: NearFlag,
+    #[command(flatten)]
     pub(super) flags: DrawFlags,
 }
 
@@ -185,7 +187,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
             splats: scene.splats.len(),
             sh_degree: scene.splats.sh_degree(),
         },
-        profile: args.flags.profile(scene.profile_hint, session)?,
+        profile: args.near.applied(args.flags.profile(scene.profile_hint, session)?),
         configurations: &configurations,
         methods: &methods,
         output: output.as_ref(),
@@ -298,18 +300,14 @@ impl SimJob<'_> {
         let mut warned = Vec::new();
         let mut sequence = Sequence::default();
         for camera in cameras {
-            warn_if_unseen(self.scene, camera, self.profile.near, self.session);
             let (splats, Session { level, task, .. }) = (&self.scene.splats, self.session);
             let prepared = PreparedView::new(splats, camera, &self.profile, *level, task)?;
+            let in_view = prepared.splats_in_view;
+            warn_if_few(Some(self.scene), camera, &self.profile, in_view, self.session);
             if self.args.varies() {
                 self.vary(&prepared, camera, cameras, &mut printed, &progress)?;
                 steps.advance(1)?;
                 continue;
-            }
-            if prepared.draw().is_empty() {
-                let view = &camera.name;
-                let text = format!("view \"{view}\": no splat is in view: all counts are 0");
-                self.session.warn(&text);
             }
             for configuration in self.configurations {
                 let simulated =

@@ -137,6 +137,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let size = args.views.size();
     let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
     let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
+    let commands = args.commands(&views, &first.profile, is_mesh);
     let scenes = std::iter::once(Ok(first)).chain(second);
     let show = Show {
         scenes: scenes.collect::<Result<_>>()?,
@@ -147,12 +148,12 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         size: first_size.filter(|_| has_size),
         background,
         stop: args.rules.stop,
-        near: args.rules.near,
+        near: args.rules.near.near,
         exposures: exposures.map(super::exposures::ViewExposures::into_exposures),
         level: session.level,
         config: Config::default(),
         watch: args.watch,
-        commands: args.commands(&views, is_mesh),
+        commands,
     };
     let pool = session.new_pool()?;
     let token = access.token.clone();
@@ -222,7 +223,7 @@ impl Args {
         })
     }
 
-    fn commands(&self, views: &Views, is_mesh: bool) -> Commands {
+    fn commands(&self, views: &Views, profile: &Profile, is_mesh: bool) -> Commands {
         let scene = match self.scene.display().to_string() {
             path if path.starts_with('-') => format!("./{path}"),
             path => path,
@@ -231,7 +232,13 @@ impl Args {
         let (names, shared, render, sim) = if is_mesh {
             (["mesh", "mesh"], vec![scene], background, vec!["--cycles".to_owned()])
         } else {
-            let shared = [vec![scene], reading_words(self.reading), self.draw.profile_words()];
+            let profile = self.rules.applied(*profile);
+            let near = views.cameras.first().map(|camera| camera.near(&profile));
+            let is_own = |near: &f64| !profile.is_near_limited || *near < profile.near;
+            let near = near.filter(is_own).map(|near| format!("--near={near}"));
+            let near = near.into_iter().collect();
+            let shared =
+                [vec![scene], reading_words(self.reading), self.draw.profile_words(), near];
             let render = [self.filters.words(), self.rules.words(), background].concat();
             (["render", "sim"], shared.concat(), render, Vec::new())
         };

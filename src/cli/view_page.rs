@@ -7,20 +7,21 @@ use serde_json::{Value, json};
 use super::console::{Exit, print, print_json};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_bytes;
+use quadrille_base::shading::Profile;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_suite::report::cameras::{camera_json, reproducing_flags};
 use quadrille_suite::report::table::{TextTable, shortened};
 
-pub(super) fn print_views(views: &Views, is_json: bool) -> Result<Exit> {
+pub(super) fn print_views(views: &Views, profile: &Profile, is_json: bool) -> Result<Exit> {
     match is_json {
-        true => print_json(view_list_json(views))?,
-        false => print(view_list(views))?,
+        true => print_json(view_list_json(views, profile))?,
+        false => print(view_list(views, profile))?,
     }
     Ok(Exit::Done)
 }
 
-fn view_list(views: &Views) -> String {
+fn view_list(views: &Views, profile: &Profile) -> String {
     let mut table =
         TextTable::new(&["view", "<name", "<name in the file", "pixels", "<eye", "fov"]);
     for (index, camera) in views.cameras.iter().enumerate() {
@@ -34,11 +35,12 @@ fn view_list(views: &Views) -> String {
             format!("{:.1}", camera.fov()[1].to_degrees()),
         ]);
     }
-    let flags = reproducing_flags(views).map(|flags| format!("flags of this view: {flags}\n"));
+    let flags = reproducing_flags(views, profile);
+    let flags = flags.map(|flags| format!("flags of this view: {flags}\n"));
     format!("{table}{}", flags.unwrap_or_default())
 }
 
-fn view_list_json(views: &Views) -> Value {
+fn view_list_json(views: &Views, profile: &Profile) -> Value {
     let all = views.cameras.iter().enumerate().map(|(index, camera)| {
         json!({
             "name": camera.name,
@@ -49,7 +51,7 @@ fn view_list_json(views: &Views) -> Value {
         })
     });
     json!({
-        "view_flags": reproducing_flags(views),
+        "view_flags": reproducing_flags(views, profile),
         "frame_rate": views.frame_rate,
         "views": all.collect::<Vec<_>>(),
     })

@@ -9,7 +9,6 @@ use quadrille_render::convert::JUDGING_ORBIT;
 use quadrille_render::viewpoint;
 use quadrille_scene::cameras::{ViewSpec, Views, find_camera_file};
 use quadrille_scene::{Camera, Splats};
-use quadrille_suite::report::cameras::reproducing_flags;
 
 #[derive(Debug, Clone)]
 pub(crate) struct JudgingViews {
@@ -117,12 +116,15 @@ pub(super) fn report(views: &Views, session: &Session) {
         let [x, y, z] = camera.eye().into();
         let [wide, high] = camera.focal_px;
         session.remark(&format!(
-            "view {}: eye {x:.4},{y:.4},{z:.4}, {} x {} pixels, focal length {wide:.2} x {high:.2} pixels",
-            camera.name, camera.width, camera.height
+            "view {}: eye {x:.4},{y:.4},{z:.4}, {} x {} pixels, focal length {wide:.2} x {high:.2} pixels{}",
+            camera.name,
+            camera.width,
+            camera.height,
+            camera.near_limit.map(|near| format!(", near plane at most {near}")).unwrap_or_default()
         ));
     }
-    if let Some(flags) = reproducing_flags(views) {
-        session.remark(&format!("flags of this view: {flags}"));
+    if let Some(completed) = &views.completed {
+        session.remark(&format!("flags of this view: {}", completed.flags()));
     }
 }
 

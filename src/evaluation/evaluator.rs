@@ -17,8 +17,8 @@ pub trait PairSource {
     /// The names of all pairs, at least one, in the order in which they are compared.
     fn pairs(&self) -> &[PairName];
 
-    /// Returns the pictures of pair `at`, which have the same size.
-    fn load(&mut self, at: usize, task: &Task) -> Result<[Frame; 2]>;
+    /// Returns the pictures of pair `at`, which have the same size, or why they are not compared.
+    fn load(&mut self, at: usize, task: &Task) -> Result<LoadedPair>;
 
     /// Hash of all inputs that determine the pictures of pair `at`; `None` if pairs can only be read in order.
     fn fingerprint(&self, at: usize) -> Result<Option<u64>>;
@@ -30,6 +30,15 @@ pub trait PairSource {
     fn take_warnings(&mut self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// A pair as its source gives it.
+pub enum LoadedPair {
+    /// Both pictures.
+    Pictures([Frame; 2]),
+    /// A view that shows nothing on the first side, with the warning of [`Sight`](quadrille_render::Sight). Its pictures may
+    /// be identical, whatever the scenes.
+    Blank(String),
 }
 
 /// A pair that was compared.
@@ -47,6 +56,9 @@ pub trait Observer {
 
     /// Takes the reason why a pair was not compared. The other pairs follow.
     fn failed(&mut self, pair: &PairName, error: Error);
+
+    /// Takes the warning about a view that shows nothing, which is not compared.
+    fn blank(&mut self, pair: &PairName, warning: &str);
 
     /// Takes a warning about a pair.
     fn warn(&mut self, text: &str);
@@ -71,6 +83,8 @@ pub struct Evaluator<'a> {
 enum One {
     /// Result of an earlier run.
     Known(Recorded),
+    /// A view that shows nothing, with the warning.
+    Blank(String),
     /// Result of this run, with the journal key, both pictures and the error of every pixel.
     New { key: Option<u64>, row: PairRow, frames: [Frame; 2], errors: Vec<f32> },
 }
@@ -91,7 +105,17 @@ impl Evaluator<'_> {
         let mut evaluated = Evaluated::default();
         for (at, pair) in pairs.iter().enumerate() {
             match self.one(source, at, pair, observer, task) {
-                Ok(one) => evaluated.push(self.reported(one, observer)?),
+                Ok(One::Blank(warning)) => {
+                    observer.blank(pair, &warning);
+                    evaluated.unmeasured.push(UnmeasuredRow::blank(pair, warning));
+                }
+                Ok(One::Known(mut known)) => {
+                    observer.compared(Measured { row: &mut known.row, pictures: None })?;
+                    evaluated.push(known);
+                }
+                Ok(One::New { key, row, frames, errors }) => {
+                    evaluated.push(self.reported(key, row, (&frames, &errors), observer)?);
+                }
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) if source.has_independent_pairs() => {
                     evaluated.unmeasured.push(UnmeasuredRow::new(pair, &error));
@@ -101,7 +125,8 @@ impl Evaluator<'_> {
             }
             steps.advance(1)?;
         }
-        if let Some(journal) = self.journal.take().filter(|_| evaluated.unmeasured.is_empty()) {
+        let is_done = evaluated.unmeasured.iter().all(|row| row.is_blank);
+        if let Some(journal) = self.journal.take().filter(|_| is_done) {
             journal.remove();
         }
         Ok(evaluated)
@@ -127,20 +152,22 @@ impl Evaluator<'_> {
         for text in source.take_warnings() {
             observer.warn(&text);
         }
-        let [a, b] = loaded?;
+        let [a, b] = match loaded? {
+            LoadedPair::Pictures(pictures) => pictures,
+            LoadedPair::Blank(warning) => return Ok(One::Blank(warning)),
+        };
         let (row, errors) = self.measured(pair, [&a, &b])?;
         Ok(One::New { key, row, frames: [a, b], errors })
     }
 
-    /// Reports a result to the observer, and writes a new one to the journal.
-    fn reported(&mut self, one: One, observer: &mut dyn Observer) -> Result<Recorded> {
-        let (key, mut row, [a, b], errors) = match one {
-            One::Known(mut known) => {
-                observer.compared(Measured { row: &mut known.row, pictures: None })?;
-                return Ok(known);
-            }
-            One::New { key, row, frames, errors } => (key, row, frames, errors),
-        };
+    /// Reports a new result to the observer, and writes it to the journal.
+    fn reported(
+        &mut self,
+        key: Option<u64>,
+        mut row: PairRow,
+        ([a, b], errors): (&[Frame; 2], &[f32]),
+        observer: &mut dyn Observer,
+    ) -> Result<Recorded> {
         if row.comparison.non_finite_pixels > 0 {
             let (pair, pixels) = (&row.pair, row.comparison.non_finite_pixels);
             observer.warn(&format!(
@@ -149,11 +176,11 @@ impl Evaluator<'_> {
                 pair.a, pair.b
             ));
         }
-        observer.compared(Measured { row: &mut row, pictures: Some(([&a, &b], &errors)) })?;
+        observer.compared(Measured { row: &mut row, pictures: Some(([a, b], errors)) })?;
         let background = self.background;
         let pictures = match self.page_bytes {
             Some(most) => {
-                PairPictures::encoded([&a.over(background), &b.over(background)], &errors, most)?
+                PairPictures::encoded([&a.over(background), &b.over(background)], errors, most)?
             }
             None => PairPictures::default(),
         };
@@ -211,9 +238,9 @@ mod tests {
             &self.0
         }
 
-        fn load(&mut self, at: usize, _: &Task) -> Result<[Frame; 2]> {
+        fn load(&mut self, at: usize, _: &Task) -> Result<LoadedPair> {
             match at {
-                0 => Ok([8, 8].map(|side| Frame::new(side, side))),
+                0 => Ok(LoadedPair::Pictures([8, 8].map(|side| Frame::new(side, side)))),
                 _ => Err(Error::argument("pair", "one that is there", "none")),
             }
         }
@@ -244,6 +271,8 @@ mod tests {
         fn failed(&mut self, _: &PairName, _: Error) {
             self.failed += 1;
         }
+
+        fn blank(&mut self, _: &PairName, _: &str) {}
 
         fn warn(&mut self, _: &str) {}
     }

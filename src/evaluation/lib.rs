@@ -27,7 +27,7 @@ pub use columns::MetricColumn;
 pub use conditions::Conditions;
 pub use documents::{TableFormat, table};
 pub use evaluated::Evaluated;
-pub use evaluator::{Evaluator, Measured, Observer, PairSource};
+pub use evaluator::{Evaluator, LoadedPair, Measured, Observer, PairSource};
 pub use journal::Journal;
 pub use lpips::{LpipsDistances, LpipsKind, LpipsMetrics};
 pub use masks::Masks;

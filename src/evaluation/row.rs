@@ -36,6 +36,9 @@ pub struct UnmeasuredRow {
     pub pair: PairName,
     /// Reason why the pair could not be compared.
     pub error: String,
+    /// Whether the view shows nothing, so that there is nothing to compare.
+    #[serde(skip)]
+    pub is_blank: bool,
 }
 
 impl UnmeasuredRow {
@@ -49,6 +52,12 @@ impl UnmeasuredRow {
                 }
                 other => other.to_string(),
             },
+            is_blank: false,
         }
+    }
+
+    /// Creates the row of a view that shows nothing, with the warning about it.
+    pub fn blank(pair: &PairName, warning: String) -> Self {
+        Self { pair: pair.clone(), error: warning, is_blank: true }
     }
 }

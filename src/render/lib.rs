@@ -21,4 +21,4 @@ mod visibility;
 
 pub use chunk_index::{ChunkIndex, index_path};
 pub use statistics::{Distribution, SceneStatistics};
-pub use visibility::Visibility;
+pub use visibility::{Sight, Visibility};

@@ -2,12 +2,62 @@
 
 use nalgebra::Vector3;
 
+use quadrille_base::shading::Profile;
 use quadrille_scene::{Camera, Projection, Splats};
 
 /// Maximum number of splats examined: enough for shares with an error of 0.1 %.
 const MAX_SAMPLES: usize = 100_000;
 /// Share of splats in view below which the camera is probably wrong.
 const SUSPICIOUS_SHARE: f64 = 0.005;
+
+/// What a picture shows of its scene. A view that shows nothing is neither compared nor part of a mean, and fails a gate:
+/// two empty pictures are identical, whatever the scenes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sight {
+    /// Enough splats to need no warning.
+    Enough,
+    /// Almost no splat, with a warning.
+    Little(String),
+    /// No splat, with a warning.
+    Nothing(String),
+}
+
+impl Sight {
+    /// Judges the view of `camera` by `in_view`, a renderer's count of the splats whose footprints touch the picture.
+    pub fn of(in_view: u64, splats: &Splats, camera: &Camera, profile: &Profile) -> Self {
+        if Visibility::is_enough(in_view, splats.len()) {
+            return Self::Enough;
+        }
+        let warning = Visibility::of(splats, camera, profile).warning(&camera.name);
+        match (in_view, warning) {
+            (0, warning) => Self::Nothing(warning.unwrap_or_else(|| invisible(&camera.name))),
+            (_, Some(warning)) => Self::Little(warning),
+            (_, None) => Self::Enough,
+        }
+    }
+
+    /// Whether a picture with this count of splats in view shows nothing.
+    pub fn is_nothing(in_view: u64) -> bool {
+        in_view == 0
+    }
+
+    /// The warning about the view, if it needs one.
+    pub fn warning(&self) -> Option<&str> {
+        match self {
+            Self::Enough => None,
+            Self::Little(warning) | Self::Nothing(warning) => Some(warning),
+        }
+    }
+
+    /// The warning about a view that shows nothing.
+    pub fn nothing(self) -> Option<String> {
+        if let Self::Nothing(warning) = self { Some(warning) } else { None }
+    }
+}
+
+fn invisible(view: &str) -> String {
+    format!("view \"{view}\": the scene has no visible splat")
+}
 
 /// Shares of the splats of opacity above 0 by the position of their centres. The first three sum to 1, or 0 without splats.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -18,14 +68,18 @@ pub struct Visibility {
     pub off_screen: f64,
     /// Share inside the picture, 0 to 1.
     pub in_view: f64,
+    /// Share inside the picture, but not drawn since it is in front of the camera and nearer than the near plane; part of
+    /// `behind`.
+    pub cut_by_near: f64,
     /// Share inside the picture if the camera looked the opposite way, as with files in OpenGL axes (y up, z back).
     pub in_view_if_flipped: f64,
 }
 
 impl Visibility {
-    /// Examines up to 100 000 splats; `near` is the depth of the near plane in world units.
-    pub fn of(splats: &Splats, camera: &Camera, near: f64) -> Self {
-        let [mut behind, mut off, mut inside, mut flipped] = [0_u32; 4];
+    /// Examines up to 100 000 splats; `profile` has the near plane.
+    pub fn of(splats: &Splats, camera: &Camera, profile: &Profile) -> Self {
+        let [mut behind, mut off, mut inside, mut cut, mut flipped] = [0_u32; 5];
+        let near = camera.near(profile);
         let camera = &*camera.relative_to(splats.origin());
         for splat in splats.sampled(MAX_SAMPLES) {
             if splat.opacity <= 0.0 {
@@ -40,6 +94,7 @@ impl Visibility {
             };
             if is_behind {
                 behind += 1;
+                cut += u32::from(p.z > 0.0 && is_on_screen(camera, &p));
             } else if is_on_screen(camera, &p) {
                 inside += 1;
             } else {
@@ -50,9 +105,9 @@ impl Visibility {
             flipped += u32::from(is_pinhole && q.z > near && is_on_screen(camera, &q));
         }
         let total = f64::from((behind + off + inside).max(1));
-        let [behind, off_screen, in_view, in_view_if_flipped] =
-            [behind, off, inside, flipped].map(|count| f64::from(count) / total);
-        Self { behind, off_screen, in_view, in_view_if_flipped }
+        let [behind, off_screen, in_view, cut_by_near, in_view_if_flipped] =
+            [behind, off, inside, cut, flipped].map(|count| f64::from(count) / total);
+        Self { behind, off_screen, in_view, cut_by_near, in_view_if_flipped }
     }
 
     /// Whether `in_view`, a renderer's count, is a large enough share of a scene's splats to need no warning.
@@ -66,17 +121,20 @@ impl Visibility {
             return None;
         }
         if self.behind + self.off_screen == 0.0 {
-            return Some(format!("view \"{view}\": the scene has no visible splat"));
+            return Some(invisible(view));
         }
         let percent = |share: f64| 100.0 * share;
-        let hint = if self.in_view_if_flipped > 10.0 * self.in_view.max(SUSPICIOUS_SHARE) {
+        let hint = if self.cut_by_near > 10.0 * self.in_view.max(SUSPICIOUS_SHARE) {
+            "the scene is smaller than the distance of the near plane; a smaller depth with --near shows it"
+        } else if self.in_view_if_flipped > 10.0 * self.in_view.max(SUSPICIOUS_SHARE) {
             "the camera looks away from the scene: its file may use OpenGL axes (x right, y up, z back) instead of x right, y down, z forward, or the scene and the cameras may come from different exports"
         } else {
             "check that cameras and scene belong together and share one scale; without cameras, a view is chosen that shows the scene"
         };
         Some(format!(
-            "view \"{view}\": {:.1} % of the splats are behind the camera and {:.1} % off screen: {hint}",
+            "view \"{view}\": {:.1} % of the splats are behind the camera{} and {:.1} % off screen: {hint}",
             percent(self.behind),
+            if self.cut_by_near > 0.0 { " or its near plane" } else { "" },
             percent(self.off_screen)
         ))
     }

@@ -8,6 +8,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::projection::{FisheyeLens, Projection};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::shading::Profile;
 
 /// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE_PX: u32 = 1 << 15;
@@ -34,6 +35,8 @@ pub struct Camera {
     pub translation_in_view: Vector3<f64>,
     /// Mapping of view space to the picture plane, in focal lengths relative to the principal point.
     pub projection: Projection,
+    /// Upper limit of the near plane, in world units; `None` for cameras that keep the near plane of the profile.
+    pub near_limit: Option<f64>,
 }
 
 /// Lens and picture size of a camera.
@@ -113,7 +116,14 @@ impl Camera {
             view_from_world,
             translation_in_view,
             projection: Projection::Pinhole,
+            near_limit: None,
         })
+    }
+
+    /// Depth in world units at or below which splats are culled: the profile's, or less if the camera has a limit.
+    pub fn near(&self, profile: &Profile) -> f64 {
+        let limit = self.near_limit.filter(|_| profile.is_near_limited);
+        limit.map_or(profile.near, |limit| profile.near.min(limit))
     }
 
     /// The camera with another projection. Focal lengths and principal point of a panorama follow from the picture's size.
@@ -260,6 +270,6 @@ impl Camera {
             self.view_from_world,
             self.translation_in_view,
         )?;
-        Ok(Self { projection: self.projection, ..resized })
+        Ok(Self { projection: self.projection, near_limit: self.near_limit, ..resized })
     }
 }

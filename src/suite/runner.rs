@@ -25,6 +25,7 @@ use quadrille_gpu::machine::Machine;
 use quadrille_gpu::relief::relief;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Watch;
+use quadrille_render::Sight;
 
 /// An event of a run.
 #[derive(Debug)]
@@ -143,9 +144,13 @@ impl Running<'_> {
             let start = Instant::now();
             let (splats, camera) = (&scene.splats, &planned.cameras[index(of_view[0])]);
             let view = PreparedView::new(splats, camera, &scene.profile, self.level, &self.part)?;
-            if view.draw().is_empty() {
-                let text = "no splat is in view; ratios exclude this view";
-                watch(Event::Warning(format!("{}: {text}", of_view[0].key)));
+            match Sight::of(view.splats_in_view, splats, camera, &scene.profile) {
+                Sight::Enough => {}
+                Sight::Little(text) => watch(Event::Warning(text)),
+                Sight::Nothing(text) => {
+                    let key = &of_view[0].key;
+                    watch(Event::Warning(format!("{key}: {text}; ratios exclude this view")));
+                }
             }
             let mut ready = ReadyView { view, profile: scene.profile.name, start };
             for of_configuration in of_view.chunk_by(|a, b| a.key == b.key) {

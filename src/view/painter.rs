@@ -19,6 +19,7 @@ use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::simulation::{Simulation, simulate};
+use quadrille_render::Sight;
 use quadrille_render::cpu::{LayerSettings, RenderSettings, RenderTimes, Renderer, reference};
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::Exposures;
@@ -39,10 +40,9 @@ pub(crate) struct Look {
 
 impl Look {
     pub(crate) fn profile(&self, scene: &LoadedScene, chosen: Option<Profile>) -> Profile {
-        let mut profile = chosen.unwrap_or(scene.profile);
-        profile.stop = self.stop.unwrap_or(profile.stop);
-        profile.near = self.near.unwrap_or(profile.near);
-        profile
+        let profile = chosen.unwrap_or(scene.profile);
+        let profile = self.near.map_or(profile, |near| profile.with_near(near));
+        Profile { stop: self.stop.unwrap_or(profile.stop), ..profile }
     }
 }
 
@@ -300,28 +300,30 @@ impl Canvas {
                 // The scalar renderer cannot be interrupted.
                 let (frame, counts) = reference::render(splats, camera, &settings);
                 task.check()?;
-                self.is_empty = counts.splats_in_frustum == 0;
+                self.is_empty = Sight::is_nothing(counts.splats_in_frustum);
                 self.frame = frame;
                 return Ok(());
             }
             RendererName::Emulated(variant) => {
                 let simulation = Simulation::new(look.config.clone(), [variant]);
                 let simulation = simulation.with_profile(profile).with_task(task);
-                self.frame = simulate(splats, camera, &simulation)?[0].frame();
+                let outcome = &simulate(splats, camera, &simulation)?[0];
+                self.is_empty = Sight::is_nothing(outcome.fragments_blended());
+                self.frame = outcome.frame();
                 return Ok(());
             }
         }
         let Some(layer) = drawn.layer else {
             let drawn = renderer.render_into(&mut self.frame, splats, camera, &settings, task)?;
             self.times = drawn.1;
-            self.is_empty = drawn.0.splats_in_frustum == 0;
+            self.is_empty = Sight::is_nothing(drawn.0.splats_in_frustum);
             return Ok(());
         };
         let layers = LayerSettings { layers: vec![layer], is_distance: false };
         let (pictures, counts, times) =
             renderer.render_layers(&mut self.frame, splats, camera, &settings, &layers, task)?;
         self.times = times;
-        self.is_empty = counts.splats_in_frustum == 0;
+        self.is_empty = Sight::is_nothing(counts.splats_in_frustum);
         if let Some(colours) = pictures.first().and_then(layer_colours) {
             self.legend =
                 Some(Legend { layer, low: colours.low, high: colours.high, curve: colours.curve });

@@ -127,7 +127,10 @@ pub(crate) fn camera_of(
         CameraRequest::Placed(placed) => placed,
     };
     let Placed { eye, target, up, fov_degrees, lens } = placed;
-    let placed = ViewSpec::pinhole([*eye, *target, *up], *fov_degrees, [width, height]).camera()?;
+    let pinhole = ViewSpec::pinhole([*eye, *target, *up], *fov_degrees, [width, height]);
+    // Cameras that move away from a view that was chosen for the scene keep its near plane.
+    let near_limit = views.first().and_then(|view| view.camera.near_limit);
+    let placed = Camera { near_limit, ..pinhole.camera()? };
     let Some(lens) = lens.map(listed).transpose()? else { return Ok(placed) };
     let mut camera = placed.with_projection(lens.projection);
     (camera.focal_px, camera.principal_px) = (lens.focal_px, lens.principal_px);

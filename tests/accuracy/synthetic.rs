@@ -97,7 +97,7 @@ fn cameras_see_their_scene() {
         let splats = scene.splats();
         assert!(scene.cameras().len() >= 4);
         for camera in scene.cameras() {
-            let seen = quadrille::Visibility::of(&splats, camera, 0.2);
+            let seen = quadrille::Visibility::of(&splats, camera, &quadrille::Profile::default());
             assert!(seen.in_view > 0.15, "{recipe:?} {}: {seen:?}", camera.name);
         }
     }

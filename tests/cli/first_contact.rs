@@ -207,7 +207,7 @@ fn empty_views_are_said_to_be_empty() {
     let output = place.expect(DONE, &sim);
     let (page, warnings) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert!(warnings.contains("no splat is in view"), "{warnings}");
+    assert!(warnings.contains("of the splats are behind the camera"), "{warnings}");
     let background = [&sim[..], &["--background", "1,1,1"]].concat();
     let expected = "--background has no effect";
     assert!(stderr(&place, &background).contains(expected));

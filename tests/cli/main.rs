@@ -12,6 +12,7 @@
 
 mod batches;
 mod bench;
+mod blank_views;
 #[cfg(target_os = "linux")]
 mod clusters;
 mod compare;
@@ -49,6 +50,7 @@ mod remedies;
 mod resume;
 mod sim;
 mod sizes;
+mod small_scenes;
 mod statistics;
 mod suites;
 mod sweeps;

@@ -306,7 +306,7 @@ fn pruned_splats_show_in_no_view() {
     let profile = quadrille::Profile::default();
     let splats = load(folder.path().join("synthetic.ply")).unwrap().splats;
     let weights =
-        quadrille::convert::largest_weights(&splats, &cameras, &profile, &Task::NEVER).unwrap();
+        quadrille::convert::largest_weights(&splats, &cameras, &profile, &Task::NEVER).unwrap().0;
     assert!(weights.iter().all(|w| (0.0..=0.99).contains(w)));
     let hidden = weights.iter().filter(|w| **w < 0.004).count();
     assert!(hidden > 300 && hidden < 2900, "{hidden}");
@@ -351,7 +351,8 @@ fn weights_are_transmittance_times_alpha() {
         &quadrille::Profile::default(),
         &Task::NEVER,
     )
-    .unwrap();
+    .unwrap()
+    .0;
     assert!((weights[1] - 0.75).abs() < 1e-5, "{weights:?}");
     assert_eq!(weights[2], 0.0);
     // The splat behind is largest where the one in front is faint, or at the centre.

@@ -72,6 +72,9 @@ pub struct Profile {
     pub name: &'static str,
     /// Depth in view space at or below which a splat is culled, in world units.
     pub near: f64,
+    /// Whether a view that was chosen for a scene may lower the near plane, so that it cuts nothing off a small scene. False
+    /// if the user names the near plane.
+    pub is_near_limited: bool,
     /// Depth in view space above which a splat is culled, in world units; infinite for renderers without a far plane.
     pub far: f64,
     /// A splat is skipped if both half-widths of the box around its footprint, rounded up to whole pixels, are at most this
@@ -92,6 +95,7 @@ pub struct Profile {
 const INRIA: Profile = Profile {
     name: "inria",
     near: 0.2,
+    is_near_limited: true,
     far: f64::INFINITY,
     least_radius_px: 0.0,
     jacobian_clamp: JacobianClamp::FovTangent(1.3),
@@ -159,6 +163,12 @@ impl Profile {
             ..BRUSH
         },
     ];
+
+    /// The profile with the near plane at `near`, in world units, also for views that were chosen for a scene.
+    #[must_use]
+    pub fn with_near(self, near: f64) -> Self {
+        Self { near, is_near_limited: false, ..self }
+    }
 
     /// The profile called `name`. `splatfacto`, which draws like gsplat 1.4 by default, is an alias of `gsplat-1.5`.
     pub fn named(name: &str) -> Result<Self> {

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use super::outputs::OutputFlags;
 use crate::cli::exposures::ExposureFlags;
+use crate::cli::options::NearFlag;
 use crate::cli::outputs::{Background, parse_background};
 use quadrille_base::image::metrics::Protocol;
 use quadrille_base::parse::finite;
@@ -72,6 +73,8 @@ pub(in crate::cli) struct Args {
     /// that its file names, else inria]
     #[arg(long, value_name = "NAME", value_parser = Profile::named)]
     pub(super) profile: Option<Profile>,
+    #[command(flatten)]
+    pub(super) near: NearFlag,
     #[command(flatten)]
     pub(super) reading: LoadOptions,
     // Last, since it ends with the heading of the views.

@@ -57,6 +57,11 @@ impl Observer for Console<'_> {
         let _ = self.print_line(|text| text.unmeasured(pair));
     }
 
+    fn blank(&mut self, pair: &PairName, warning: &str) {
+        self.warn(warning);
+        let _ = self.print_line(|text| text.unmeasured(pair));
+    }
+
     fn warn(&mut self, text: &str) {
         self.bar.suspend(|| self.session.warn(text));
     }

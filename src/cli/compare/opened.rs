@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::cli::inputs::{load_scene, warn_if_unseen};
+use crate::cli::inputs::load_scene;
 use crate::cli::session::Session;
 use crate::cli::views::{JudgingViews, views_of};
 use quadrille_base::error::{Error, Result};
@@ -165,7 +165,7 @@ fn with_scenes<T>(
 
 fn settings(args: &Args, scene: &Scene) -> RenderSettings {
     RenderSettings {
-        profile: args.profile.unwrap_or_else(|| scene.profile()),
+        profile: args.near.applied(args.profile.unwrap_or_else(|| scene.profile())),
         ..RenderSettings::default()
     }
 }
@@ -181,9 +181,6 @@ fn with_photos<T>(
     let scene = load_scene(&args.a, args.reading, session)?;
     let views = views_of(&chosen, &args.a, &scene.splats, session)?;
     let render = settings(args, &scene);
-    for camera in &views.cameras {
-        warn_if_unseen(&scene, camera, render.profile.near, session);
-    }
     let settings = PhotoSettings {
         render,
         background: args.background.0,

@@ -16,7 +16,7 @@ use super::batches::{seen_rows, whole_scene_flag};
 use super::pictures::Pictures;
 use super::rendered::Rendered;
 use crate::cli::frames::{FrameTimer, FrameTimes};
-use crate::cli::inputs::note_file_of_folder;
+use crate::cli::inputs::{note_file_of_folder, remark_unused};
 
 /// Opens the scene file for drawing in place; `None` if a flag or its layout requires the scene in memory.
 pub(super) fn source(job: &Job<'_>) -> Option<SplatsInPlace> {
@@ -65,6 +65,7 @@ pub(super) fn drawn(
         file.len(),
         file.sh_degree()
     ));
+    remark_unused(&args.scene, file.unused_columns(), session);
     if let Some(warning) = file.rounding_warning() {
         session.warn(&format!("{scene}: {warning}"));
     }

@@ -14,6 +14,7 @@ use crate::cli::resume::Resume;
 use crate::cli::session::Progress;
 use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
+use quadrille_base::shading::Profile;
 use quadrille_base::task::Steps;
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::table::LineTable;
@@ -33,7 +34,7 @@ pub(super) struct Pictures<'a> {
     pub(super) resume: Option<Resume>,
     /// Table whose lines are printed as views finish; `None` if no line is printed before the last view.
     pub(super) lines: Option<LineTable>,
-    pub(super) near: f64,
+    pub(super) profile: Profile,
     pub(super) progress: &'a Progress,
     pub(super) steps: Steps<'a>,
 }
@@ -94,10 +95,8 @@ impl Pictures<'_> {
         scene: Option<&Scene>,
     ) -> Result<Rendered> {
         if let Some(timed) = &view.timed {
-            if let Some(scene) = scene {
-                let in_view = timed.counts.splats_in_frustum;
-                warn_if_few(scene, &view.camera, self.near, in_view, self.job.session);
-            }
+            let in_view = timed.counts.splats_in_frustum;
+            warn_if_few(scene, &view.camera, &self.profile, in_view, self.job.session);
             if let Some(output) = self.job.output.as_ref().filter(|_| view.output.is_none()) {
                 let save = || self.save(output, &view.camera.name, frame, layers);
                 view.output = Some(self.job.session.install(save)?);

@@ -49,7 +49,7 @@ impl ProbeFlags {
         let steps = progress.task.steps(cameras.len() as u64);
         let mut renderer = Renderer::default();
         let views = cameras.into_iter().map(|camera| {
-            warn_if_unseen(scene, &camera, settings.profile.near, session);
+            warn_if_unseen(scene, &camera, &settings.profile, session);
             let probes = self.pixels.iter().map(|pixel| {
                 let probe = renderer.probe(&scene.splats, &camera, settings, *pixel);
                 probe.map_err(|error| error.about("--probe"))

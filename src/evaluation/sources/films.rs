@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use crate::evaluator::PairSource;
+use crate::evaluator::{LoadedPair, PairSource};
 use crate::pairing::PairName;
-use quadrille_base::image::Frame;
 use quadrille_base::image::film::FilmReader;
 use quadrille_base::{Error, Result, Task};
 
@@ -58,7 +57,7 @@ impl PairSource for Films<'_> {
         &self.names
     }
 
-    fn load(&mut self, at: usize, _task: &Task) -> Result<[Frame; 2]> {
+    fn load(&mut self, at: usize, _task: &Task) -> Result<LoadedPair> {
         let mut next = |side: usize| {
             let path = self.paths[side];
             let ended = || Error::malformed(path, format!("frame {at}"), "a frame", "the end");
@@ -72,7 +71,7 @@ impl PairSource for Films<'_> {
             let found = format!("{} x {}", other[0], other[1]);
             return Err(Error::malformed(self.paths[1], "picture size", expected, found));
         }
-        Ok([a, b])
+        Ok(LoadedPair::Pictures([a, b]))
     }
 
     fn fingerprint(&self, _at: usize) -> Result<Option<u64>> {

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::{check_proportions, fitted, scene_hash, turned, with_files, with_text};
-use crate::evaluator::PairSource;
+use crate::evaluator::{LoadedPair, PairSource};
 use crate::pairing::PairName;
 use crate::picture_folder::PictureFolder;
 use quadrille_base::image::Frame;
 use quadrille_base::image::exposure::exposed;
 use quadrille_base::image::files;
 use quadrille_base::{Error, Result, Task};
+use quadrille_render::Sight;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::cameras::{Exposures, Views};
 use quadrille_scene::{Camera, Splats};
@@ -138,11 +139,17 @@ impl PairSource for ScenePhotos<'_> {
         &self.names
     }
 
-    fn load(&mut self, at: usize, task: &Task) -> Result<[Frame; 2]> {
+    fn load(&mut self, at: usize, task: &Task) -> Result<LoadedPair> {
         let (photo, camera) = self.photo_and_camera(at)?;
         let mut frame = Frame::new(1, 1);
         let settings = &self.settings.render;
-        self.renderer.render_into(&mut frame, self.splats, &camera, settings, task)?;
+        let (counts, _) =
+            self.renderer.render_into(&mut frame, self.splats, &camera, settings, task)?;
+        match Sight::of(counts.splats_in_frustum, self.splats, &camera, &settings.profile) {
+            Sight::Nothing(warning) => return Ok(LoadedPair::Blank(warning)),
+            Sight::Little(warning) => self.warnings.push(warning),
+            Sight::Enough => {}
+        }
         if let Some(exposures) = &self.settings.exposures {
             match exposures.of(&camera.name) {
                 Some(rows) => frame = exposed(&frame.over(self.settings.background), rows),
@@ -153,7 +160,7 @@ impl PairSource for ScenePhotos<'_> {
                 )),
             }
         }
-        Ok([frame, photo])
+        Ok(LoadedPair::Pictures([frame, photo]))
     }
 
     fn fingerprint(&self, at: usize) -> Result<Option<u64>> {

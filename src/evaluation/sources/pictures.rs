@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::{fitted, turned, with_files};
-use crate::evaluator::PairSource;
+use crate::evaluator::{LoadedPair, PairSource};
 use crate::pairing::{PairName, Pairs, STDIN};
 use quadrille_base::image::Frame;
 use quadrille_base::image::files;
@@ -42,7 +42,7 @@ impl PairSource for Pictures {
         &self.names
     }
 
-    fn load(&mut self, at: usize, _task: &Task) -> Result<[Frame; 2]> {
+    fn load(&mut self, at: usize, _task: &Task) -> Result<LoadedPair> {
         let pair = &self.pairs.pairs[at];
         let a = read(&pair.a)?.upright();
         let size = [a.width(), a.height()];
@@ -65,7 +65,7 @@ impl PairSource for Pictures {
             self.has_warned_of_alpha = warning.is_some();
             self.warnings.extend(warning);
         }
-        Ok([a, b])
+        Ok(LoadedPair::Pictures([a, b]))
     }
 
     fn fingerprint(&self, at: usize) -> Result<Option<u64>> {

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::{scene_hash, with_text};
-use crate::evaluator::PairSource;
+use crate::evaluator::{LoadedPair, PairSource};
 use crate::pairing::PairName;
 use quadrille_base::image::Frame;
 use quadrille_base::{Result, Task};
+use quadrille_render::Sight;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::{Camera, Splats};
 
@@ -17,6 +18,7 @@ pub struct Scenes<'a> {
     cameras: &'a [Camera],
     names: Vec<PairName>,
     renderers: [Renderer; 2],
+    warnings: Vec<String>,
     /// Hash of both scenes and their settings, if pairs have fingerprints.
     hash: Option<u64>,
 }
@@ -49,6 +51,7 @@ impl<'a> Scenes<'a> {
             settings,
             cameras,
             renderers: Default::default(),
+            warnings: Vec::new(),
             hash,
         })
     }
@@ -59,13 +62,22 @@ impl PairSource for Scenes<'_> {
         &self.names
     }
 
-    fn load(&mut self, at: usize, task: &Task) -> Result<[Frame; 2]> {
-        let mut frames = [Frame::new(1, 1), Frame::new(1, 1)];
-        let scenes = self.renderers.iter_mut().zip(self.scenes).zip(&self.settings);
-        for (frame, ((renderer, splats), settings)) in frames.iter_mut().zip(scenes) {
-            renderer.render_into(frame, splats, &self.cameras[at], settings, task)?;
+    fn load(&mut self, at: usize, task: &Task) -> Result<LoadedPair> {
+        let camera = &self.cameras[at];
+        let mut draw = |side: usize| {
+            let (splats, settings) = (self.scenes[side], &self.settings[side]);
+            let mut frame = Frame::new(1, 1);
+            let renderer = &mut self.renderers[side];
+            let (counts, _) = renderer.render_into(&mut frame, splats, camera, settings, task)?;
+            Ok((frame, counts.splats_in_frustum))
+        };
+        let (first, in_view) = draw(0)?;
+        match Sight::of(in_view, self.scenes[0], camera, &self.settings[0].profile) {
+            Sight::Nothing(warning) => return Ok(LoadedPair::Blank(warning)),
+            Sight::Little(warning) => self.warnings.push(warning),
+            Sight::Enough => {}
         }
-        Ok(frames)
+        Ok(LoadedPair::Pictures([first, draw(1)?.0]))
     }
 
     fn fingerprint(&self, at: usize) -> Result<Option<u64>> {
@@ -75,5 +87,9 @@ impl PairSource for Scenes<'_> {
 
     fn has_independent_pairs(&self) -> bool {
         false
+    }
+
+    fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 }

@@ -143,7 +143,12 @@ impl Action {
         let rotation = by.rotation.to_rotation_matrix();
         let view_from_world = camera.view_from_world * rotation.matrix().transpose();
         let translation = camera.translation_in_view * by.scale - view_from_world * by.translation;
-        Some(Camera { view_from_world, translation_in_view: translation, ..camera.clone() })
+        Some(Camera {
+            view_from_world,
+            translation_in_view: translation,
+            near_limit: camera.near_limit.map(|limit| limit * by.scale),
+            ..camera.clone()
+        })
     }
 
     /// Transform of the world by the action; `None` if it mirrors.

@@ -47,6 +47,9 @@ pub struct Conversion {
     pub lod_levels: usize,
     /// Whether views of the output are compared with views of the input.
     pub is_compared: bool,
+    /// Near plane of the views that splats are pruned with and compared from, in world units; `None` for the near planes of
+    /// the profiles.
+    pub near: Option<f64>,
 }
 
 impl Conversion {
@@ -98,7 +101,7 @@ impl Conversion {
             of: self,
             table,
             reference: None,
-            judge: (self.is_compared || is_pruned).then(Judge::default),
+            judge: (self.is_compared || is_pruned).then(|| Judge::new(self.near)),
             scene: self.inputs.first().map_or(Path::new("-"), PathBuf::as_path),
             actions: Vec::new(),
             host,
@@ -176,9 +179,11 @@ impl Run<'_> {
                 let before = self.table.rows();
                 if let Some(judge) = &mut self.judge {
                     let cameras = judge.pruning(&self.table, self.host)?;
-                    let profile = self.table.profile();
+                    let profile = judge.profile(&self.table);
                     let task = self.host.begin("views");
-                    prune(&mut self.table, *threshold, &cameras, &profile, path, &task)?;
+                    let warnings =
+                        prune(&mut self.table, *threshold, &cameras, &profile, path, &task)?;
+                    warnings.iter().for_each(|text| self.host.warn(text));
                 }
                 check_left(text, before, self.table.rows())?;
             }

@@ -5,10 +5,13 @@ use std::path::Path;
 use super::action::Action;
 use super::between::views_between;
 use super::host::ConversionHost;
-use super::report::{ConversionLoss, DrawnBy, ViewComparison, attribute_errors, worst_view};
+use super::report::{
+    ComparedViews, ConversionLoss, DrawnBy, ViewComparison, attribute_errors, worst_view,
+};
 use crate::cpu::RenderSettings;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{MeanComparison, Protocol};
+use quadrille_base::shading::Profile;
 use quadrille_scene::{Camera, OutputFormat, SceneInput, SplatTable, Splats, load_table};
 
 /// Number of views on an orbit that judges a scene without cameras: one view every 45 degrees.
@@ -21,9 +24,20 @@ pub(super) struct Judge {
     /// Views in the world of the table; `None` until they are needed.
     cameras: Option<Vec<Camera>>,
     is_pruned: bool,
+    /// Near plane of the views in world units; `None` for the near planes of the profiles.
+    near: Option<f64>,
 }
 
 impl Judge {
+    pub(super) fn new(near: Option<f64>) -> Self {
+        Self { near, ..Self::default() }
+    }
+
+    pub(super) fn profile(&self, table: &SplatTable) -> Profile {
+        let profile = table.profile();
+        self.near.map_or(profile, |near| profile.with_near(near))
+    }
+
     pub(super) fn follow(
         &mut self,
         action: &Action,
@@ -93,7 +107,7 @@ impl Judge {
         }
         let views_are_between = !between.is_empty();
         let output = written.splats_with(&task)?.0;
-        let profiles = [before.profile(), written.profile()];
+        let profiles = [before, &written].map(|table| self.profile(table));
         let comparison = ViewComparison {
             scenes: [&input, &output],
             settings: profiles
@@ -103,7 +117,7 @@ impl Judge {
         };
         let from = if views_are_between { &between } else { &cameras };
         let task = host.begin("views");
-        let views = comparison.run(from, &task)?;
+        let ComparedViews { views, blank } = comparison.run(from, &task, |text| host.warn(text))?;
         let [input, output] = profiles.map(|profile| profile.name);
         Ok(ConversionLoss {
             protocol: Protocol::Inria,
@@ -111,9 +125,11 @@ impl Judge {
             pruned_by,
             views_are_between,
             profiles: DrawnBy { input, output },
-            mean: MeanComparison::of(views.iter().map(|view| &view.comparison)),
+            mean: (!views.is_empty())
+                .then(|| MeanComparison::of(views.iter().map(|view| &view.comparison))),
             worst_view: worst_view(&views).map(|view| view.name.clone()),
             views,
+            blank_views: blank,
             attributes: attribute_errors(table, &written, format, scene, &task)?,
         })
     }

@@ -26,7 +26,7 @@ pub use host::ConversionHost;
 pub use judge::JUDGING_ORBIT;
 pub use prune::{largest_weights, prune};
 pub use report::{
-    AttributeError, AttributeErrors, ConversionLoss, DrawnBy, ViewComparison, ViewDifference,
-    attribute_errors, worst_view,
+    AttributeError, AttributeErrors, ComparedViews, ConversionLoss, DrawnBy, ViewComparison,
+    ViewDifference, attribute_errors, worst_view,
 };
 pub use step::{Change, ChangeKind, Step};

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use crate::preprocess::{LOG2_ALPHA_CUT, PixelBounds, Preprocessed, ProjectedSplat};
+use crate::visibility::Sight;
 use quadrille_base::shading::{
     Accumulated, Blended, Profile, cap_rounded_down, falloff_alpha, falloff_exponent,
 };
@@ -16,6 +17,7 @@ use quadrille_scene::{Camera, SplatTable, Splats};
 const BAND_ROWS: usize = 16;
 
 /// Drops the splats whose weight is below `threshold` in every pixel of every view; `path` names the input in errors.
+/// Returns the warnings about views that show little or nothing, whose splats are dropped if no other view shows them.
 ///
 /// # Errors
 /// [`Error::Malformed`] for rows without a valid splat, [`Error::Argument`] without cameras, and
@@ -27,31 +29,37 @@ pub fn prune(
     profile: &Profile,
     path: &Path,
     task: &Task,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     Error::refuse_if(cameras.is_empty(), "cameras", "at least one camera", "none")?;
     let (splats, dropped) = table.splats_with(&task.without_progress())?;
     let expected = "valid splats (drop other rows with --drop-nan)";
     Error::malformed_if(dropped.total() > 0, path, "rows", expected, dropped)?;
-    let weights = largest_weights(&splats, cameras, profile, task)?;
+    let (weights, in_view) = largest_weights(&splats, cameras, profile, task)?;
     let rows = (0u32..).zip(&weights);
     let kept: Vec<u32> =
         rows.filter(|(_, weight)| **weight >= threshold).map(|(row, _)| row).collect();
-    table.select(&kept, task)
+    table.select(&kept, task)?;
+    let sights = cameras.iter().zip(in_view);
+    let sights = sights.map(|(camera, in_view)| Sight::of(in_view, &splats, camera, profile));
+    Ok(sights.filter_map(|sight| sight.warning().map(str::to_owned)).collect())
 }
 
 /// Returns the largest weight (transmittance times alpha) of each splat over all pixels of the views; 0 for a splat that
-/// no view shows. The views are blended by the rules of `profile`. The task's progress is in views.
+/// no view shows; and the number of splats in each view. The views are blended by the rules of `profile`. The task's
+/// progress is in views.
 pub fn largest_weights(
     splats: &Splats,
     cameras: &[Camera],
     profile: &Profile,
     task: &Task,
-) -> Result<Vec<f32>> {
+) -> Result<(Vec<f32>, Vec<u64>)> {
+    let mut in_view = Vec::new();
     let largest: Vec<AtomicU32> = (0..splats.len()).map(|_| AtomicU32::new(0)).collect();
     let mut preprocessed = Preprocessed::default();
     let steps = task.steps(cameras.len() as u64);
     for camera in cameras {
         preprocessed.run(splats, camera, profile, task)?;
+        in_view.push(preprocessed.splats_in_view() as u64);
         let drawn: Vec<_> = preprocessed.in_order().collect();
         (0..camera.height as usize).into_par_iter().step_by(BAND_ROWS).for_each(|first| {
             Band::new(camera, first, profile).blend(&drawn, task, |index, weight| {
@@ -63,7 +71,7 @@ pub fn largest_weights(
         steps.advance(1)?;
     }
     let weight = |bits: AtomicU32| f32::from_bits(bits.into_inner());
-    Ok(largest.into_iter().map(weight).collect())
+    Ok((largest.into_iter().map(weight).collect(), in_view))
 }
 
 struct Band<'a> {

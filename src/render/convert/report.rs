@@ -6,6 +6,7 @@ use nalgebra::{Quaternion, UnitQuaternion};
 use serde::Serialize;
 
 use crate::cpu::{RenderSettings, Renderer};
+use crate::visibility::Sight;
 use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::{Comparison, MeanComparison, Protocol, compare_over};
 use quadrille_base::math::SH_C0;
@@ -77,12 +78,24 @@ pub struct ConversionLoss {
     pub profiles: DrawnBy,
     /// Differences of the single views.
     pub views: Vec<ViewDifference>,
-    /// Metrics averaged over the views.
-    pub mean: MeanComparison,
+    /// Names of the views that show nothing of the input, which are not compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blank_views: Vec<String>,
+    /// Metrics averaged over the compared views; `None` without any.
+    pub mean: Option<MeanComparison>,
     /// Name of the view with the lowest PSNR; `None` if all are identical.
     pub worst_view: Option<String>,
     /// Errors of the attributes; `None` if the number of splats or the degree differs.
     pub attributes: Option<AttributeErrors>,
+}
+
+/// Result of a comparison of views of two scenes.
+#[derive(Debug, Default)]
+pub struct ComparedViews {
+    /// Differences of the views that show the first scene.
+    pub views: Vec<ViewDifference>,
+    /// Names of the views that show nothing of the first scene.
+    pub blank: Vec<String>,
 }
 
 /// Settings for a comparison of views of two scenes.
@@ -99,26 +112,43 @@ pub struct ViewComparison<'a> {
 }
 
 impl ViewComparison<'_> {
-    /// Renders every view of both scenes and compares the pictures. The task's progress is in views.
+    /// Renders every view of both scenes and compares the pictures. Calls `warn` with each warning about a view that shows
+    /// little or nothing of the first scene. The task's progress is in views.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled). Metrics fail only for sizes that no camera has.
-    pub fn run(&self, cameras: &[Camera], task: &Task) -> Result<Vec<ViewDifference>> {
+    pub fn run(
+        &self,
+        cameras: &[Camera],
+        task: &Task,
+        mut warn: impl FnMut(&str),
+    ) -> Result<ComparedViews> {
         let mut renderers = [Renderer::default(), Renderer::default()];
         let mut frames = [Frame::new(1, 1), Frame::new(1, 1)];
+        let mut compared = ComparedViews::default();
         let steps = task.steps(cameras.len() as u64);
-        let view = |camera: &Camera| {
-            let scenes = renderers.iter_mut().zip(self.scenes).zip(&self.settings);
-            for (frame, ((renderer, splats), settings)) in frames.iter_mut().zip(scenes) {
-                renderer.render_into(frame, splats, camera, settings, task)?;
+        for camera in cameras {
+            let mut in_view = [0; 2];
+            for side in 0..2 {
+                let (splats, settings) = (self.scenes[side], &self.settings[side]);
+                let (frame, renderer) = (&mut frames[side], &mut renderers[side]);
+                let (counts, _) = renderer.render_into(frame, splats, camera, settings, task)?;
+                in_view[side] = counts.splats_in_frustum;
             }
-            let [a, b] = &frames;
-            let (comparison, _) = compare_over(a, b, self.background, self.protocol)?;
+            let profile = &self.settings[0].profile;
+            let sight = Sight::of(in_view[0], self.scenes[0], camera, profile);
+            sight.warning().into_iter().for_each(&mut warn);
             let name = camera.name.clone();
+            if sight.nothing().is_some() {
+                compared.blank.push(name);
+            } else {
+                let [a, b] = &frames;
+                let (comparison, _) = compare_over(a, b, self.background, self.protocol)?;
+                compared.views.push(ViewDifference { name, comparison });
+            }
             steps.advance(1)?;
-            Ok(ViewDifference { name, comparison })
-        };
-        cameras.iter().map(view).collect()
+        }
+        Ok(compared)
     }
 }
 

@@ -75,7 +75,7 @@ impl ViewTransform {
                 camera.principal_px[axis] - size[axis] / 2.0
             }),
             slope_limits,
-            near: profile.near,
+            near: camera.near(profile),
             far: profile.far,
             least_radius_px: profile.least_radius_px,
             low_pass_px2: profile.low_pass_px2,

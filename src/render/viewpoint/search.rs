@@ -139,7 +139,10 @@ pub fn proposals(
     let digits = (count - 1).to_string().len().max(2);
     let camera = |(i, view): (usize, &ChosenView)| {
         let name = format!("auto_{i:0digits$}");
-        let camera = Camera::look_at(name, request.intrinsics, view.eye, view.target, view.up)?;
+        let lens = request.intrinsics;
+        let mut camera = Camera::look_at(name, lens, view.eye, view.target, view.up)?;
+        let distance = (view.eye - view.target).norm();
+        camera.near_limit = Some(framing.subject.near_limit(distance));
         Ok((described.placed([view.eye, view.target, view.up], &framing), camera))
     };
     views.iter().enumerate().map(camera).collect()
@@ -216,7 +219,8 @@ impl<'a> Search<'a> {
 
     fn scoring(&self, sample: SplatSample, look: Look) -> Scoring<'_> {
         let profile = Profile::named("inria-aa").unwrap_or_default();
-        let profile = Profile { stop: StopRule::After(OPAQUE), ..profile };
+        let near = profile.near.min(self.target().near_limit(0.0));
+        let profile = Profile { stop: StopRule::After(OPAQUE), near, ..profile };
         Scoring {
             task: self.task,
             sample,

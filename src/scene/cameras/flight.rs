@@ -76,7 +76,7 @@ pub fn fly(flight: Flight, keys: &[Camera], count: usize) -> Result<Vec<Camera>>
         Flight::Ellipse => ellipse(&poses, count)?,
         Flight::Interpolate => interpolated(&poses, count)?,
     };
-    cameras(&keys[0], &frames)
+    cameras(keys, &frames)
 }
 
 /// Generates cameras like [`fly`], on a cubic spline through `keys`. The number of a key is the time in seconds since the
@@ -104,7 +104,7 @@ pub fn fly_keys(keys: &[(Camera, f64)], fps: f64) -> Result<Vec<Camera>> {
     let reach = reach(&poses);
     let spline = CubicSpline::through(times, poses.iter().map(|pose| pose.point(reach)).collect());
     let frames = (0..whole(count)).map(|index: u32| Pose::at(&spline, f64::from(index) / fps));
-    cameras(&key_cameras[0], &frames.collect::<Vec<_>>())
+    cameras(&key_cameras, &frames.collect::<Vec<_>>())
 }
 
 /// Poses of the keys, after a check that there are two or more with pictures of one size.
@@ -126,7 +126,10 @@ fn poses(keys: &[Camera]) -> Result<Vec<Pose>> {
     Ok(keys.iter().map(Pose::of).collect())
 }
 
-fn cameras(first: &Camera, frames: &[Pose]) -> Result<Vec<Camera>> {
+/// Cameras of the frames, with the picture size and projection of the first key and the lowest limit of near planes.
+fn cameras(keys: &[Camera], frames: &[Pose]) -> Result<Vec<Camera>> {
+    let first = &keys[0];
+    let near_limit = keys.iter().filter_map(|key| key.near_limit).reduce(f64::min);
     let named = frames.iter().enumerate().map(|(index, pose)| {
         let name = frame_name(index, frames.len());
         let lens = Intrinsics {
@@ -136,7 +139,7 @@ fn cameras(first: &Camera, frames: &[Pose]) -> Result<Vec<Camera>> {
             principal_px: pose.principal_px,
         };
         let pinhole = Camera::look_at(name, lens, pose.eye, pose.eye + pose.forward, pose.up)?;
-        Ok(pinhole.with_projection(first.projection))
+        Ok(Camera { near_limit, ..pinhole.with_projection(first.projection) })
     });
     named.collect()
 }

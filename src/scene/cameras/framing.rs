@@ -31,6 +31,11 @@ const MARGIN: f64 = 1.05;
 /// Maximum ratio of the 98 % to the median radius of an object. Objects have 1.6 to 1.8, scenes 5.6 to 15.
 const OBJECT_RATIO: f64 = 3.0;
 
+/// Largest near plane of a view that is chosen for a scene, as a share of its distance (assumed). At the default field of
+/// view, the sphere of the content begins at 0.6 of the distance; content within a tenth would hide it instead of showing
+/// it. Views of trained scenes are at least 2 world units away, so that they keep the 0.2 of the original renderer.
+const NEAR_SHARE: f64 = 0.1;
+
 /// Least radius of framed content, in world units, since [`Camera::look_at`] refuses an eye within 1e-12 of its
 /// target. Smaller content counts as a point and is framed like a unit sphere.
 pub const LEAST_RADIUS: f64 = 1e-9;
@@ -75,6 +80,12 @@ impl FramingTarget {
             .min(f64::from(intrinsics.height) / intrinsics.focal_px[1])
             / 2.0;
         MARGIN * self.radius / half_tangent.atan().sin()
+    }
+
+    /// Limit on the near plane of a view of the content from `distance`, in world units. A view from inside counts as one from
+    /// the surface of the sphere.
+    pub fn near_limit(&self, distance: f64) -> f64 {
+        NEAR_SHARE * distance.max(self.radius)
     }
 
     /// A viewpoint that shows the whole sphere from 20 degrees above the horizon. `up` may have any length above zero.

@@ -2,7 +2,8 @@
 //!
 //! `position` is the camera's centre in world space; `rotation` is camera-to-world, its columns
 //! the camera's right, down and forward; `fx` and `fy` are in pixels of the given size. The principal
-//! point is the centre of the picture, unless the file has `cx` and `cy`, which some tools add.
+//! point is the centre of the picture, unless the file has `cx` and `cy`, which some tools add. `near`, which this program
+//! adds, is the largest depth of the near plane in world units.
 
 use nalgebra::{Matrix3, Vector3};
 use serde_json::json;
@@ -14,6 +15,7 @@ use super::json::JsonNode;
 use super::names;
 use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::Result;
+use quadrille_base::shading::Profile;
 
 pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
     let cameras = root
@@ -45,11 +47,14 @@ fn read_camera(node: &JsonNode, index: usize) -> Result<NamedCamera> {
     };
     let pose = view_from_centre(&world_from_view, position);
     let name = names::of_picture(&in_file).to_owned();
-    Ok(NamedCamera { camera: camera_at(node.path, &node.place, name, intrinsics, pose)?, in_file })
+    let mut camera = camera_at(node.path, &node.place, name, intrinsics, pose)?;
+    camera.near_limit = node.get("near").map(|near| near.above_0()).transpose()?;
+    Ok(NamedCamera { camera, in_file })
 }
 
 /// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::cameras::load) reads. A principal point outside the
-/// centre of the picture is written as `cx` and `cy`, which the trainer's own viewer ignores.
+/// centre of the picture is written as `cx` and `cy`, and the near plane of a view of a small scene as `near`; the trainer's
+/// own viewer ignores these.
 pub fn write(cameras: &[Camera]) -> String {
     let entries: Vec<String> = cameras
         .iter()
@@ -73,6 +78,10 @@ pub fn write(cameras: &[Camera]) -> String {
             if camera.principal_px != [width / 2.0, height / 2.0] {
                 entry["cx"] = camera.principal_px[0].into();
                 entry["cy"] = camera.principal_px[1].into();
+            }
+            if let Some(limit) = camera.near_limit.filter(|limit| *limit < Profile::default().near)
+            {
+                entry["near"] = limit.into();
             }
             format!("  {entry}")
         })

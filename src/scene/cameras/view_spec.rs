@@ -326,7 +326,7 @@ impl ViewSpec {
                 origin + fitting_eye(&intrinsics, target - origin, *direction, up, points)
             }
         };
-        let cameras = match self.orbit {
+        let mut cameras = match self.orbit {
             Some(count) => orbit(count, intrinsics, eye, target, up)?,
             None => {
                 let name = if self.eye.is_some() { "eye" } else { "auto" };
@@ -334,6 +334,10 @@ impl ViewSpec {
             }
         };
         let completed = (!self.is_fixed()).then(|| self.placed([eye, target, up], framing));
+        if self.eye.is_none() {
+            let limit = subject.near_limit((eye - target).norm());
+            cameras.iter_mut().for_each(|camera| camera.near_limit = Some(limit));
+        }
         Ok(Views { cameras: self.select(cameras)?, completed, ..Views::default() })
     }
 

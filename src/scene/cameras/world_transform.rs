@@ -112,7 +112,12 @@ impl WorldTransform {
     pub(crate) fn moved(&self, camera: &Camera) -> Camera {
         let view_from_world = camera.view_from_world * self.rotation.transpose();
         let translation = camera.translation_in_view - view_from_world * self.translation;
-        Camera { view_from_world, translation_in_view: translation * self.scale, ..camera.clone() }
+        Camera {
+            view_from_world,
+            translation_in_view: translation * self.scale,
+            near_limit: camera.near_limit.map(|limit| limit * self.scale),
+            ..camera.clone()
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use quadrille_base::error::{Error, Result};
+use quadrille_base::shading::Profile;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{ViewSpec, Views};
 
@@ -29,9 +30,12 @@ pub fn camera_json(camera: &Camera) -> Value {
     })
 }
 
-/// Command-line flags that reproduce automatically chosen views; `None` if the views were fully specified.
-pub fn reproducing_flags(views: &Views) -> Option<String> {
-    views.completed.as_ref().map(ViewSpec::flags)
+/// Command-line flags that reproduce automatically chosen views drawn by `profile`; `None` if the views were fully specified.
+pub fn reproducing_flags(views: &Views, profile: &Profile) -> Option<String> {
+    let flags = views.completed.as_ref()?.flags();
+    let near = views.cameras.first().map(|camera| camera.near(profile));
+    let near = near.filter(|near| *near < profile.near).map(|near| format!(" --near {near}"));
+    Some(flags + &near.unwrap_or_default())
 }
 
 /// The flags of a pinhole from an eye, a target and an up direction, a vertical field of view in degrees, and a width
