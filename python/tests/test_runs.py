@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 import quadrille
@@ -57,7 +58,8 @@ def test_a_suite_gives_the_rows_of_the_program(tmp_path: pathlib.Path) -> None:
 
 
 def test_meshes_give_the_rows_of_the_program() -> None:
-    merged = quadrille.mesh("plane", method=["none", "qfm"], msaa=4, tessellate=20, width=64, height=48, buffer=None)
+    size = {"width": np.int64(64), "height": np.int64(48)}
+    merged = quadrille.mesh("plane", method=["none", "qfm"], msaa=4, tessellate=np.float32(20), buffer=None, **size)
     words = ["--method", "none,qfm", "--msaa", 4, "--tessellate", 20, "--width", 64, "--height", 48]
     assert without_times(merged) == without_times(program("mesh", "plane", *words)["rows"])
     blurred = quadrille.deferred("plane", method=["msaa", "sds"], coc_px=4, width=64, height=48)

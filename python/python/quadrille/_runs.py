@@ -61,7 +61,7 @@ def bench(
     with watched(progress) as watch:
         job = {
             "path": os.fspath(suite) if is_file else "suite",  # type: ignore[arg-type]
-            "document": None if is_file else json.dumps(suite, default=os.fspath),
+            "document": None if is_file else json.dumps(suite, default=_plain),
             "methods": [methods] if isinstance(methods, str) else list(methods),
             "results": None if results is None else os.fspath(results),
             "threads": None if threads is None else checked_threads(threads),
@@ -225,6 +225,11 @@ def plot(
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
     return [{name: _number(cell) for name, cell in row.items()} for row in csv.DictReader(text.splitlines())]
+
+
+def _plain(value: Any) -> Any:
+    """A number or an array of numpy, or a path, as JSON has it."""
+    return value.tolist() if hasattr(value, "tolist") else os.fspath(value)
 
 
 def _paths(paths: PathLike | Sequence[PathLike]) -> list[str]:
