@@ -6,7 +6,8 @@ use super::camera_options::CameraOptions;
 use super::json::JsonNode;
 use super::world_transform::{self, CameraTransform, WorldTransform};
 use super::{
-    camera_path, colmap, exported_poses, foreign, inria_json, json, names, playcanvas, transforms,
+    camera_path, colmap, exported_poses, foreign_json, inria_json, json, names, playcanvas,
+    transforms,
 };
 use crate::formats::BYTES;
 use quadrille_base::error::{Error, Result, shown};
@@ -108,7 +109,7 @@ fn read_json(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
 fn read_json_bytes(path: &Path, bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
     let value = json::parse(path, bytes)?;
     let root = JsonNode::root(path, &value);
-    if let Some(error) = foreign::of_json(&root) {
+    if let Some(error) = foreign_json::of_json(&root) {
         return Err(error);
     }
     if value.is_array() {

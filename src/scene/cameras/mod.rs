@@ -21,6 +21,7 @@ mod exported_poses;
 mod exposures;
 mod flight;
 mod foreign;
+mod foreign_json;
 mod framing;
 mod hermite;
 mod inria_json;
