@@ -31,8 +31,7 @@ class SavedCall:
 
     def draw(self) -> Drawn:
         """Draws and saves the pictures."""
-        *drawn, self._pictures = _quadrille.rasterize_saved(*self.call)
-        pixels, alphas, meta, invalid = drawn
+        pixels, alphas, meta, invalid, self._pictures = _quadrille.rasterize_saved(*self.call)
         return pixels, alphas, meta, invalid
 
     @property
@@ -55,7 +54,7 @@ class SavedCall:
     def plane_gradients(self, v_colors: object, v_alphas: object, absolute: bool) -> _quadrille.PlaneGradients:
         """Derivatives of a loss in the picture planes, given those by colours and alphas."""
         cotangents = take(v_colors, "v_colors"), take(v_alphas, "v_alphas")
-        return self.pictures.raster_gradients(*self.call, cotangents, absolute)
+        return self.pictures.raster_gradients(*(*self.call, cotangents, absolute))
 
     def input_gradients(
         self, plane: _quadrille.PlaneGradients, v_means2d: NDArray[Any], names: list[str]
@@ -66,7 +65,8 @@ class SavedCall:
         shapes = {name: array.shape for name, array in zip(NAMES, arrays) if array is not None}
         shapes["covars"] = (self.splats, 6)
         wanted = [name for name in names if name in shapes]
-        found = self.pictures.project_gradients(*self.call, plane, take(v_means2d, "v_means2d"), wanted)
+        centres = take(v_means2d, "v_means2d")
+        found = self.pictures.project_gradients(*(*self.call, plane, centres, wanted))
         return {name: array.reshape(shapes[name]) for name, array in found}
 
 
@@ -111,8 +111,8 @@ class _Pass:
         """Derivatives by the arguments, after `by_centre`, or without it if the loss uses the centres alone."""
         plane, self.plane = self.plane, None
         if plane is None:
-            zeros = (np.zeros(shape, np.float32) for shape in self.shapes)
-            plane = self.saved.plane_gradients(*zeros, False)
+            v_pixels, v_alphas = (np.zeros(shape, np.float32) for shape in self.shapes)
+            plane = self.saved.plane_gradients(v_pixels, v_alphas, False)
         found = self.saved.input_gradients(plane, v_means2d, names)
         # A second pass through a retained graph draws again; usually there is none, and the next picture needs the memory.
         self.saved.release()
