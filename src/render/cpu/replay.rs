@@ -46,6 +46,7 @@ pub(super) mod place {
 const LANES: usize = 16;
 
 /// Number of lines of a record for pictures of `channels` channels.
+#[inline(always)]
 pub(super) fn record_lines(channels: usize) -> usize {
     (place::CHANNELS + channels).div_ceil(LANES)
 }
@@ -151,7 +152,11 @@ impl<S: Simd, E: FnMut(usize, Option<usize>)> Replay<'_, '_, S, E> {
                     (self.each)(slot(entry), None);
                     continue;
                 }
-                channels.load(|channel| (listed.value)(splat, channel));
+                channels.load(
+                    simd,
+                    #[inline(always)]
+                    |channel| (listed.value)(splat, channel),
+                );
                 let sums = self.visit_blocks::<C, ABSOLUTE>(
                     splat,
                     mask & live,
@@ -159,7 +164,7 @@ impl<S: Simd, E: FnMut(usize, Option<usize>)> Replay<'_, '_, S, E> {
                     first_block,
                     &mut channels,
                 );
-                channels.store(simd, sums, number, self.records);
+                store(simd, &sums, channels.sums(), number, self.records);
                 (self.each)(slot(entry), Some(number));
                 number += 1;
             }
@@ -203,8 +208,7 @@ impl<S: Simd, E: FnMut(usize, Option<usize>)> Replay<'_, '_, S, E> {
             let is_open = after.simd_ge(lane(limits.least));
             let takes = if limits.is_behind { is_open } else { before.simd_ge(lane(limits.least)) };
             let weight = keep(simd, takes, before * alpha);
-            let along = channels.along(simd, by_channels);
-            channels.add(simd, weight, by_channels);
+            let along = channels.add(simd, weight, by_channels);
             let light = (-weight).mul_add(along, light);
             after.store_array(&mut pixels.transmittance.0);
             light.store_array(&mut pixels.light.0);
@@ -230,30 +234,21 @@ impl<S: Simd, E: FnMut(usize, Option<usize>)> Replay<'_, '_, S, E> {
     }
 }
 
-/// Sums of the derivatives by the channels of a splat.
+/// Values of the channels of a splat, and the sums of the derivatives by them.
 trait ChannelSums<S: Simd> {
     fn new(simd: S, channels: usize) -> Self;
 
     /// Starts the sums of a splat with these values.
-    fn load(&mut self, value: impl Fn(usize) -> f32);
+    fn load(&mut self, simd: S, value: impl Fn(usize) -> f32);
 
-    /// Derivatives of the loss by the weight of the splat in each pixel.
-    fn along(&self, simd: S, by_channels: &[FloatLanes]) -> f32x16<S>;
+    /// Adds a splat's weight in each pixel of a block; returns the derivatives of the loss by it.
+    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) -> f32x16<S>;
 
-    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]);
-
-    /// Writes record `number` from the sums of the lanes.
-    fn store(
-        &self,
-        simd: S,
-        sums: [f32x16<S>; place::CHANNELS],
-        number: usize,
-        records: &mut StreamedLines<'_>,
-    );
+    fn sums(&self) -> &[f32x16<S>];
 }
 
+/// A known number of channels.
 struct InRegisters<S: Simd, const N: usize> {
-    simd: S,
     values: [f32; N],
     sums: [f32x16<S>; N],
 }
@@ -261,52 +256,39 @@ struct InRegisters<S: Simd, const N: usize> {
 impl<S: Simd, const N: usize> ChannelSums<S> for InRegisters<S, N> {
     #[inline(always)]
     fn new(simd: S, _: usize) -> Self {
-        Self { simd, values: [0.0; N], sums: [f32x16::splat(simd, 0.0); N] }
+        Self { values: [0.0; N], sums: [f32x16::splat(simd, 0.0); N] }
     }
 
     #[inline(always)]
-    fn load(&mut self, value: impl Fn(usize) -> f32) {
-        for (channel, loaded) in self.values.iter_mut().enumerate() {
-            *loaded = value(channel);
+    fn load(&mut self, simd: S, value: impl Fn(usize) -> f32) {
+        for channel in 0..N {
+            self.values[channel] = value(channel);
+            self.sums[channel] = f32x16::splat(simd, 0.0);
         }
-        self.sums = [f32x16::splat(self.simd, 0.0); N];
     }
 
     #[inline(always)]
-    fn along(&self, simd: S, by_channels: &[FloatLanes]) -> f32x16<S> {
+    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) -> f32x16<S> {
         let mut along = f32x16::splat(simd, 0.0);
-        for (value, by) in self.values.iter().zip(by_channels) {
-            let by = f32x16::load_array_ref(simd, &by.0);
-            along = by.mul_add(f32x16::splat(simd, *value), along);
+        // An array, so that the loop is unrolled and the sums stay in registers.
+        if let Some(by_channels) = by_channels.first_chunk::<N>() {
+            for channel in 0..N {
+                let by = f32x16::load_array_ref(simd, &by_channels[channel].0);
+                along = by.mul_add(f32x16::splat(simd, self.values[channel]), along);
+                self.sums[channel] = weight.mul_add(by, self.sums[channel]);
+            }
         }
         along
     }
 
     #[inline(always)]
-    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) {
-        for (sum, by) in self.sums.iter_mut().zip(by_channels) {
-            *sum = weight.mul_add(f32x16::load_array_ref(simd, &by.0), *sum);
-        }
-    }
-
-    #[inline(always)]
-    fn store(
-        &self,
-        simd: S,
-        sums: [f32x16<S>; place::CHANNELS],
-        number: usize,
-        records: &mut StreamedLines<'_>,
-    ) {
-        let mut all = [f32x16::splat(simd, 0.0); LANES];
-        all[..place::CHANNELS].copy_from_slice(&sums);
-        all[place::CHANNELS..][..N].copy_from_slice(&self.sums);
-        records.store(number, Line(lane_sums(all).to_array()));
+    fn sums(&self) -> &[f32x16<S>] {
+        &self.sums
     }
 }
 
 /// Any number of channels.
 struct InMemory<S: Simd> {
-    simd: S,
     values: Vec<f32>,
     sums: Vec<f32x16<S>>,
 }
@@ -314,52 +296,57 @@ struct InMemory<S: Simd> {
 impl<S: Simd> ChannelSums<S> for InMemory<S> {
     #[inline(always)]
     fn new(simd: S, channels: usize) -> Self {
-        let sums = vec![f32x16::splat(simd, 0.0); channels];
-        Self { simd, values: vec![0.0; channels], sums }
+        Self { values: vec![0.0; channels], sums: vec![f32x16::splat(simd, 0.0); channels] }
     }
 
     #[inline(always)]
-    fn load(&mut self, value: impl Fn(usize) -> f32) {
-        for (channel, loaded) in self.values.iter_mut().enumerate() {
+    fn load(&mut self, simd: S, value: impl Fn(usize) -> f32) {
+        for (channel, (loaded, sum)) in self.values.iter_mut().zip(&mut self.sums).enumerate() {
             *loaded = value(channel);
+            *sum = f32x16::splat(simd, 0.0);
         }
-        self.sums.fill(f32x16::splat(self.simd, 0.0));
     }
 
     #[inline(always)]
-    fn along(&self, simd: S, by_channels: &[FloatLanes]) -> f32x16<S> {
+    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) -> f32x16<S> {
         let mut along = f32x16::splat(simd, 0.0);
-        for (value, by) in self.values.iter().zip(by_channels) {
-            let by = f32x16::load_array_ref(simd, &by.0);
-            along = by.mul_add(f32x16::splat(simd, *value), along);
+        let count = by_channels.len();
+        // Indices, since the compiler calls the constructor of a zip and then spills all vectors.
+        let (values, sums) = (&self.values[..count], &mut self.sums[..count]);
+        for channel in 0..count {
+            let by = f32x16::load_array_ref(simd, &by_channels[channel].0);
+            along = by.mul_add(f32x16::splat(simd, values[channel]), along);
+            sums[channel] = weight.mul_add(by, sums[channel]);
         }
         along
     }
 
     #[inline(always)]
-    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) {
-        for (sum, by) in self.sums.iter_mut().zip(by_channels) {
-            *sum = weight.mul_add(f32x16::load_array_ref(simd, &by.0), *sum);
-        }
+    fn sums(&self) -> &[f32x16<S>] {
+        &self.sums
     }
+}
 
-    #[inline(always)]
-    fn store(
-        &self,
-        simd: S,
-        sums: [f32x16<S>; place::CHANNELS],
-        number: usize,
-        records: &mut StreamedLines<'_>,
-    ) {
-        let lines = record_lines(self.sums.len());
-        let mut left = sums.iter().chain(&self.sums);
-        for line in 0..lines {
-            let mut all = [f32x16::splat(simd, 0.0); LANES];
-            for (lanes, sum) in all.iter_mut().zip(&mut left) {
-                *lanes = *sum;
-            }
-            records.store(number * lines + line, Line(lane_sums(all).to_array()));
-        }
+/// Writes record `number` from the sums of the lanes.
+#[inline(always)]
+fn store<S: Simd>(
+    simd: S,
+    sums: &[f32x16<S>; place::CHANNELS],
+    channels: &[f32x16<S>],
+    number: usize,
+    records: &mut StreamedLines<'_>,
+) {
+    let zero = f32x16::splat(simd, 0.0);
+    let mut first = [zero; LANES];
+    first[..place::CHANNELS].copy_from_slice(sums);
+    let (beside, others) = channels.split_at(channels.len().min(LANES - place::CHANNELS));
+    first[place::CHANNELS..][..beside.len()].copy_from_slice(beside);
+    let lines = record_lines(channels.len());
+    records.store(number * lines, Line(lane_sums(first).to_array()));
+    for (line, part) in (1..).zip(others.chunks(LANES)) {
+        let mut all = [zero; LANES];
+        all[..part.len()].copy_from_slice(part);
+        records.store(number * lines + line, Line(lane_sums(all).to_array()));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Derivatives of a loss by the pixels of a tile.
 
 use super::layers::LEAST_ALPHA;
-use super::tile::{BLOCK_PX, TILE_BLOCKS, TileArea};
+use super::tile::{BLOCK_PX, SINK, TILE_BLOCKS, TileArea};
 use super::tile_layers::{Aligned, FloatLanes};
 use quadrille_base::math::narrow;
 
@@ -15,9 +15,9 @@ pub(super) struct ReplayedPixels {
 }
 
 /// Derivatives of a loss by the pixels of a tile, block by block.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TileCotangents {
-    pixels: Vec<ReplayedPixels>,
+    pixels: [ReplayedPixels; SINK],
     /// Derivatives by the channels of each block.
     by_channels: Vec<FloatLanes>,
     channels: usize,
@@ -35,6 +35,15 @@ pub(super) struct PictureRows<'a> {
     pub(super) has_mean: bool,
 }
 
+const OUTSIDE: ReplayedPixels =
+    ReplayedPixels { transmittance: Aligned([-1.0; 16]), light: FloatLanes::ZERO };
+
+impl Default for TileCotangents {
+    fn default() -> Self {
+        Self { pixels: [OUTSIDE; SINK], by_channels: Vec::new(), channels: 0 }
+    }
+}
+
 impl TileCotangents {
     /// Loads the pixels of a tile; adds the derivatives by the background of each channel to `background`.
     pub(super) fn load(
@@ -43,14 +52,11 @@ impl TileCotangents {
         picture: &PictureRows<'_>,
         background: &mut [f64],
     ) {
-        const OUTSIDE: ReplayedPixels =
-            ReplayedPixels { transmittance: Aligned([-1.0; 16]), light: FloatLanes::ZERO };
         let channels = picture.channels;
         self.channels = channels;
-        self.pixels.clear();
-        self.pixels.resize(TILE_BLOCKS * TILE_BLOCKS, OUTSIDE);
+        self.pixels = [OUTSIDE; SINK];
         self.by_channels.clear();
-        self.by_channels.resize(TILE_BLOCKS * TILE_BLOCKS * channels, FloatLanes::ZERO);
+        self.by_channels.resize(SINK * channels, FloatLanes::ZERO);
         for y in 0..area.size_px[1] {
             let first = (area.first_px[1] + y) * area.picture_px[0] + area.first_px[0];
             for x in 0..area.size_px[0] {

@@ -69,15 +69,24 @@ impl Classes {
     /// Compares each class; differences may have `bound` times the norm of the class.
     fn check(&self, expected: &Self, bound: f64, what: &str) {
         for ((name, found), (_, expected)) in self.named().into_iter().zip(expected.named()) {
-            assert_eq!(found.len(), expected.len(), "{what}: {name}");
-            let norm =
-                |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>().sqrt();
-            let size = norm(&mut expected.iter().copied());
-            let error = norm(&mut found.iter().zip(expected).map(|(a, b)| a - b));
             let bound = if name == "absolute" { 1e-3 } else { bound };
-            assert!(error <= bound * size + 1e-7, "{what}: {name}: error {error} of {size}");
+            check_class(&format!("{what}: {name}"), found, expected, bound);
         }
     }
+}
+
+/// Compares the norm of the differences with `bound` times the norm of the derivatives.
+fn check_class(what: &str, found: &[f64], expected: &[f64], bound: f64) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let norm = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>().sqrt();
+    let size = norm(&mut expected.iter().copied());
+    let error = norm(&mut found.iter().zip(expected).map(|(a, b)| a - b));
+    assert!(error <= bound * size + 1e-7, "{what}: error {error} of {size}");
+}
+
+/// Bound of [`check_class`]: the transmittance of an f32 alpha near 1 has a relative error of up to 3e-7 / (1 - alpha).
+fn bound_of(case: &Case) -> f64 {
+    if case.opacities.iter().any(|opacity| *opacity > 0.99) { 2e-4 } else { 1e-4 }
 }
 
 fn cotangents(inputs: &Inputs<'_>, seed: u64) -> [Vec<f32>; 2] {
@@ -182,9 +191,7 @@ fn saved_pictures_have_the_gradients_of_the_definition() {
         let inputs = Inputs::of_case(&case);
         let cotangents = cotangents(&inputs, seed);
         let expected = by_definition(&inputs, &cotangents);
-        // The transmittance of an f32 alpha near 1 has a relative error of up to 3e-7 / (1 - alpha).
-        let is_opaque = case.opacities.iter().any(|opacity| *opacity > 0.99);
-        let bound = if is_opaque { 2e-4 } else { 1e-4 };
+        let bound = bound_of(&case);
         for level in SimdLevel::all() {
             let settings = RenderSettings { level, ..inputs.settings };
             let found = fast(&Inputs { settings, ..Inputs::of_case(&case) }, &cotangents);
@@ -203,8 +210,8 @@ fn covariances_have_the_gradients_of_the_definition() {
         let task = Task::NEVER;
         let scene = with_covariances(&case.scene());
         let picture = case.draw(&scene);
-        let wide = PictureCotangents { values: &wide(&by_values), alphas: &wide(&by_alphas) };
-        let raster = picture.raster_gradients(&wide, &task).unwrap();
+        let cotangents = PictureCotangents { values: &wide(&by_values), alphas: &wide(&by_alphas) };
+        let raster = picture.raster_gradients(&cotangents, &task).unwrap();
         let mut expected = Gradients::zeros(&scene);
         picture.project_gradients(&raster, &mut expected, &task).unwrap();
         let ScalarShapes::Covariances(expected) = expected.shapes else { panic!("axes") };
@@ -216,13 +223,8 @@ fn covariances_have_the_gradients_of_the_definition() {
         let mut found = [[0.0; 6]; SPLATS];
         let mut gradients = GradientRows { covariances: &mut found, ..Default::default() };
         saved.project_gradients(&rows, channels, &sums, &mut gradients, &task).unwrap();
-        // Splats by themselves: the smallest has by far the largest derivatives.
-        for (found, expected) in found.iter().zip(&expected) {
-            let size = expected.iter().map(|by| by * by).sum::<f64>().sqrt();
-            let pairs = found.iter().zip(expected);
-            let error = pairs.map(|(a, b)| (f64::from(*a) - b).powi(2)).sum::<f64>().sqrt();
-            assert!(error <= 3e-4 * size + 1e-6, "scene {seed}: error {error} of {size}");
-        }
+        let bound = bound_of(&case);
+        check_class("covariances", &wide(found.as_flattened()), expected.as_flattened(), bound);
     }
 }
 
