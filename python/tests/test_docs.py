@@ -76,6 +76,14 @@ def test_a_suite_on_workers_of_dask(tmp_path: pathlib.Path) -> None:
     assert rows[0] == rows[1] and len(rows[0].splitlines()) == 1 + 4 * 4
 
 
+def test_jax_differentiates_the_call() -> None:
+    pytest.importorskip("jax")
+    command = [sys.executable, str(EXAMPLES / "jax_vjp.py")]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    before, after = (float(number) for number in re.findall(r"0\.\d+", printed))
+    assert after < 0.05 * before
+
+
 def test_the_render_function_of_nerfview(vase: tuple[quadrille.Scene, list[quadrille.Camera]]) -> None:
     scene, cameras = vase
     camera = cameras[0].resized(96, 54)
