@@ -22,15 +22,15 @@ def tensors(**given: Any) -> dict[str, Any]:
     return given | turned | {"Ks": torch.tensor(given["Ks"])}
 
 
-def dense(given: dict[str, Any], has_depth: bool) -> tuple[Any, Any]:
-    """Every splat on every pixel, from the projection and the harmonics of gsplat in torch."""
+def dense(given: dict[str, Any], has_depth: bool) -> tuple[Any, Any, dict[str, Any]]:
+    """Every splat on every pixel, from the projection and the harmonics of gsplat in torch; with means and radii."""
     own = pytest.importorskip("gsplat.cuda._torch_impl")
     width, height = given["width"], given["height"]
     covars, _ = own._quat_scale_to_covar_preci(given["quats"], given["scales"], True, False)
     projected = own._fully_fused_projection(
         given["means"], covars, given["viewmats"], given["Ks"], width, height, eps2d=0.3, near_plane=0.01
     )
-    means2d, depths, conics = projected[1:4]
+    radii, means2d, depths, conics = projected[:4]
     eyes = torch.inverse(given["viewmats"])[:, :3, 3]
     directions = given["means"][None] - eyes[:, None]
     colors = torch.clamp_min(
@@ -39,22 +39,25 @@ def dense(given: dict[str, Any], has_depth: bool) -> tuple[Any, Any]:
     if has_depth:
         colors = torch.cat([colors, depths[..., None]], -1)
     rows, columns = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
-    pixels = torch.stack([columns, rows], -1).double() + 0.5
+    pixels = torch.stack([columns, rows], -1).to(means2d.dtype) + 0.5
+    is_drawn = torch.zeros_like(depths, dtype=torch.bool)
     pictures = []
     for camera in range(len(eyes)):
         order = torch.argsort(depths[camera].float(), stable=True)
         x, y = (pixels[:, :, None] - means2d[camera][order]).unbind(-1)
         xx, xy, yy = conics[camera][order].unbind(-1)
         power = 0.5 * (xx * x * x + yy * y * y) + xy * x * y
-        alphas = given["opacities"][order] * torch.exp(-power)
+        alphas = (given["opacities"][order] * torch.exp(-power)).clamp_max(0.999)
         alphas = torch.where(alphas < 1 / 255, torch.zeros_like(alphas), alphas)
+        is_drawn[camera, order] = (alphas > 0).any(0).any(0)
         behind = torch.cumprod(torch.cat([torch.ones_like(alphas[..., :1]), 1 - alphas], -1), -1)
         picture = torch.einsum("hwn,nd->hwd", behind[..., :-1] * alphas, colors[camera][order])
         last = behind[..., -1:]
         shown = picture[..., :3] + last * given["backgrounds"][camera]
         mean = picture[..., 3:] / (1 - last).clamp_min(1e-10)
         pictures.append((torch.cat([shown, mean], -1), 1 - last))
-    return torch.stack([one[0] for one in pictures]), torch.stack([one[1] for one in pictures])
+    colors, alphas = (torch.stack(results) for results in zip(*pictures))
+    return colors, alphas, {"means2d": means2d, "radii": radii * is_drawn[..., None]}
 
 
 def along_rigid_motions(gradients: Any, viewmats: Any) -> Any:
@@ -76,7 +79,7 @@ def test_gradients_are_those_of_torch(mode: str, packed: bool, seed: int) -> Non
     found, expected = tensors(**arguments(seed)), tensors(**arguments(seed))
     colors, alphas, meta = rasterization(**found, render_mode=mode, packed=packed, absgrad=True)
     meta["means2d"].retain_grad()
-    own_colors, own_alphas = dense(expected, mode == "RGB+ED")
+    own_colors, own_alphas, _ = dense(expected, mode == "RGB+ED")
     np.testing.assert_allclose(colors.detach(), own_colors.detach(), atol=1e-4)
     random = np.random.default_rng(7)
     v_colors, v_alphas = (torch.tensor(random.normal(size=result.shape)) for result in (colors, alphas))
