@@ -17,6 +17,12 @@ pub(super) struct ReplayBuffers {
     pub(super) positions: Buffer<u64>,
 }
 
+impl ReplayBuffers {
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.records) + size_of_val(&*self.positions)
+    }
+}
+
 fn tile(px: u16) -> u32 {
     u32::from(px) / fit::<u32>(TILE_PX)
 }

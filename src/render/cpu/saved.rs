@@ -106,6 +106,12 @@ impl SavedPicture {
         self.renderer
     }
 
+    /// Size in bytes of the picture, its splats and lists, and the working memory of its gradients.
+    pub fn used_bytes(&self) -> usize {
+        let pixels = size_of_val(&*self.values) + size_of_val(&*self.transmittances);
+        self.renderer.used_bytes() + self.renderer.replay.bytes() + pixels
+    }
+
     pub(crate) fn view(&self) -> &ViewTransform {
         &self.view
     }

@@ -265,6 +265,31 @@ fn gradients_of_large_pictures_are_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_saved_picture_holds_its_pixels_beside_what_every_frame_holds() {
+    let scene = Synthetic::new(Recipe::Room, 3, 20_000, 1).unwrap();
+    let arrays = scene.splats().to_arrays();
+    let camera = scene.cameras()[0].resized(196, 109).unwrap();
+    let values = ChannelValues::Colours;
+    let inputs = Inputs {
+        slices: arrays.as_slices(),
+        sh_degree: 1,
+        channels: ChannelSettings { values, depth: None, background: None },
+        camera: &camera,
+        settings: RenderSettings::default(),
+    };
+    let rows = SplatRows::new(inputs.slices, 1).unwrap();
+    let mut saved = saved(&inputs, &rows);
+    let frame = saved.renderer().used_bytes();
+    assert_eq!(saved.used_bytes() - frame, 4 * 4 * 196 * 109);
+    let [values, alphas] = cotangents(&inputs, 0);
+    let derivatives = PictureDerivatives { values: &values, alphas: &alphas };
+    saved.raster_gradients(&inputs.channels, &derivatives, false, &Task::NEVER).unwrap();
+    // 64 bytes per entry of a list, and 8 per pair of a splat and a tile, which are as many.
+    let entries = (saved.used_bytes() - frame - 4 * 4 * 196 * 109) / 72;
+    assert!((20_000..60_000).contains(&entries), "{entries}");
+}
+
+#[test]
 fn extreme_splats_have_finite_gradients_in_lanes() {
     for seed in 0..60 {
         let mut case = Case::new(seed);
