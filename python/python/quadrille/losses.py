@@ -21,7 +21,7 @@ from . import _quadrille
 from ._arrays import check_shape, is_path, one_of
 from ._picture import Picture, pixels
 from ._threads import checked_threads
-from .gsplat._namespace import detached, namespace, outside_graphs
+from .gsplat._namespace import detached, first_derivative, namespace, outside_graphs
 
 __all__ = ["l1_ssim", "l1_ssim_vjp", "ssim"]
 
@@ -85,17 +85,6 @@ def _function() -> Any:
     """The function of the graph. The gradients are computed with the value, from the same windows."""
     torch: Any = sys.modules["torch"]
 
-    class Gradient(torch.autograd.Function):  # type: ignore[misc]
-        """A gradient in the graph of its picture, which would be a constant otherwise: second derivatives would be 0."""
-
-        @staticmethod
-        def forward(ctx: Any, gradient: Any, picture: Any) -> Any:
-            return gradient.clone()
-
-        @staticmethod
-        def backward(ctx: Any, v_gradient: Any) -> tuple[Any, ...]:
-            raise NotImplementedError("ssim, l1_ssim: second derivatives are not computed")
-
     class Loss(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, loss: _Loss, a: Any, b: Any) -> Any:
@@ -109,10 +98,7 @@ def _function() -> Any:
         def backward(ctx: Any, v_loss: Any) -> tuple[Any, ...]:
             saved = ctx.saved_tensors
             pairs = list(zip(saved[: len(saved) // 2], saved[len(saved) // 2 :]))
-            found = [(v_loss * gradient).to(picture.dtype) for picture, gradient in pairs]
-            if torch.is_grad_enabled():
-                found = [Gradient.apply(gradient, picture) for gradient, (picture, _) in zip(found, pairs)]
-            each = iter(found)
+            each = iter(first_derivative((v_loss * gradient).to(picture.dtype), picture) for picture, gradient in pairs)
             return None, *(next(each) if is_needed else None for is_needed in ctx.needs_input_grad[1:])
 
     return Loss

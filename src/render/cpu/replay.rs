@@ -272,6 +272,7 @@ impl<S: Simd, const N: usize> ChannelSums<S> for InRegisters<S, N> {
         let mut along = f32x16::splat(simd, 0.0);
         // An array, so that the loop is unrolled and the sums stay in registers.
         if let Some(by_channels) = by_channels.first_chunk::<N>() {
+            #[expect(clippy::needless_range_loop, reason = "a zip would be called, not inlined")]
             for channel in 0..N {
                 let by = f32x16::load_array_ref(simd, &by_channels[channel].0);
                 along = by.mul_add(f32x16::splat(simd, self.values[channel]), along);
@@ -311,8 +312,8 @@ impl<S: Simd> ChannelSums<S> for InMemory<S> {
     fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) -> f32x16<S> {
         let mut along = f32x16::splat(simd, 0.0);
         let count = by_channels.len();
-        // Indices, since the compiler calls the constructor of a zip and then spills all vectors.
         let (values, sums) = (&self.values[..count], &mut self.sums[..count]);
+        // Indices: a zip would be called, not inlined.
         for channel in 0..count {
             let by = f32x16::load_array_ref(simd, &by_channels[channel].0);
             along = by.mul_add(f32x16::splat(simd, values[channel]), along);

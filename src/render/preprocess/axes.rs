@@ -6,6 +6,9 @@ use rayon::prelude::*;
 use quadrille_base::math::narrow;
 use quadrille_base::{Result, Task};
 
+/// Standard deviations and quaternions, one row per splat.
+type Axes = (Vec<[f32; 3]>, Vec<[f32; 4]>);
+
 /// Standard deviations, and quaternions w, x, y, z, of the ellipsoids with these covariances (xx, xy, xz, yy, yz, zz).
 /// Negative eigenvalues count as 0; a covariance with a number that is not finite gets such standard deviations.
 ///
@@ -20,10 +23,7 @@ use quadrille_base::{Result, Task};
 ///
 /// # Errors
 /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
-pub fn axes_of_covariances(
-    covariances: &[[f32; 6]],
-    task: &Task,
-) -> Result<(Vec<[f32; 3]>, Vec<[f32; 4]>)> {
+pub fn axes_of_covariances(covariances: &[[f32; 6]], task: &Task) -> Result<Axes> {
     let of_one = |covariance: &[f32; 6]| {
         if task.is_cancelled() || covariance.iter().any(|entry| !entry.is_finite()) {
             return ([f32::NAN; 3], [1.0, 0.0, 0.0, 0.0]);

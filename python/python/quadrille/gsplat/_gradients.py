@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _quadrille
 from .._arrays import take
+from ._namespace import detached, first_derivative
 
 #: Arguments of `rasterization` with gradients.
 NAMES = ("means", "quats", "scales", "opacities", "colors", "viewmats", "backgrounds", "covars")
@@ -140,13 +141,15 @@ def _functions() -> tuple[Any, Any]:
             return means2d.clone(), torch.zeros(())
 
         @staticmethod
-        @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
         def backward(ctx: Any, v_means2d: Any, v_link: Any) -> tuple[Any, ...]:
             inputs = dict(zip(ctx.shared.names, ctx.saved_tensors))
             needed = [name for name, is_needed in zip(inputs, ctx.needs_input_grad[2:]) if is_needed]
-            found = ctx.shared.by_input(v_means2d.numpy(), needed)
+            found = ctx.shared.by_input(detached(v_means2d).numpy(), needed)
             # Colours that a picture of depth alone does not use have none.
-            grads = (tensor_of(found[name], value) if name in found else None for name, value in inputs.items())
+            grads = (
+                first_derivative(tensor_of(found[name], value), value) if name in found else None
+                for name, value in inputs.items()
+            )
             return (None, None, *grads)
 
     class Rasterize(torch.autograd.Function):  # type: ignore[misc]
@@ -158,14 +161,15 @@ def _functions() -> tuple[Any, Any]:
             return pictures
 
         @staticmethod
-        @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
         def backward(ctx: Any, v_pixels: Any, v_alphas: Any) -> tuple[Any, ...]:
             shared = ctx.shared
             (means2d,) = ctx.saved_tensors
-            by_means2d, absolute = (torch.from_numpy(array) for array in shared.by_centre(v_pixels, v_alphas))
+            found = shared.by_centre(detached(v_pixels), detached(v_alphas))
+            by_means2d, absolute = (torch.from_numpy(array) for array in found)
             if shared.absgrad:
                 means2d.absgrad = absolute.reshape(means2d.shape).to(means2d.dtype)
-            return None, by_means2d.reshape(means2d.shape).to(means2d.dtype), torch.zeros(())
+            by_means2d = by_means2d.reshape(means2d.shape).to(means2d.dtype)
+            return None, first_derivative(by_means2d, means2d), torch.zeros(())
 
     return Project, Rasterize
 

@@ -55,6 +55,26 @@ def detached(value: Any) -> Any:
     return value.detach() if hasattr(value, "detach") else value
 
 
+@functools.cache
+def _first_derivative() -> Any:
+    class FirstDerivative(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, gradient: Any, source: Any) -> Any:
+            return gradient.clone()
+
+        @staticmethod
+        def backward(ctx: Any, v_gradient: Any) -> tuple[Any, ...]:
+            raise NotImplementedError("second derivatives are not computed")
+
+    return FirstDerivative
+
+
+def first_derivative(gradient: Any, source: Any) -> Any:
+    """``gradient`` by ``source``, in its graph if derivatives of gradients are recorded: as a constant, it would have second
+    derivatives of 0 without a word. In the graph, they raise."""
+    return _first_derivative().apply(gradient, source) if torch.is_grad_enabled() else gradient
+
+
 def namespace(*values: Any) -> Any:
     """torch if one of the values is a tensor, else numpy."""
     loaded = sys.modules.get("torch")
