@@ -84,7 +84,10 @@ def test_cameras_of_a_split(tmp_path: pathlib.Path) -> None:
     found = {split: [camera.name for camera in quadrille.load_cameras(path, split=split)] for split in ("test", "train")}
     assert sorted(found["test"]) == names[::8]
     assert sorted(found["test"] + found["train"]) == names and len(quadrille.load_cameras(path)) == 20
-    with pytest.raises(ValueError, match="split: expected 'test' or 'train', found 'val'"):
+    assert [camera.name for camera in quadrille.load_cameras(path, split="test:10")] == ["view_10", "view_00"]
+    with pytest.raises(ValueError, match="split: expected 'test', 'train' or 'val', found 'both'"):
+        quadrille.load_cameras(path, split="both")
+    with pytest.raises(ValueError, match="no views for validation"):
         quadrille.load_cameras(path, split="val")
 
 

@@ -10,7 +10,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::Profile;
 use quadrille_base::units::milliseconds;
 use quadrille_render::{Sight, Visibility};
-use quadrille_scene::formats::scene_file;
+use quadrille_scene::formats::{scene_file, trained_on_white};
 use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding};
 
 const MESHES: [&str; 2] = ["obj", "bpt"];
@@ -57,6 +57,12 @@ pub(super) fn load_filtered(
         milliseconds(start.elapsed())
     ));
     remark_unused(path, &scene.encoding.unused_columns, session);
+    if let Some(file) = trained_on_white(path) {
+        session.note(&format!(
+            "{}: the scene was trained on a white background, which --background 1,1,1 draws",
+            file.display()
+        ));
+    }
     warn_of_encoding(path, &scene.encoding, session);
     warn_of_dropped(path, scene.dropped, session);
     if scene.splats.is_empty() {

@@ -9,6 +9,7 @@ mod camera;
 pub mod cameras;
 mod chunk_order;
 mod column_names;
+mod directions;
 mod encoding;
 mod flip;
 pub mod formats;

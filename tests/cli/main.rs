@@ -17,6 +17,7 @@ mod blank_views;
 mod clusters;
 mod compare;
 mod convert;
+mod data_sets;
 mod deferred;
 mod deferred_docs;
 mod deferred_hostile;

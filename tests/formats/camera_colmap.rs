@@ -123,6 +123,16 @@ fn images_without_lines_of_points_are_read() {
     assert!(load_model("txt", CAMERAS_TXT.as_bytes(), broken.as_bytes()).is_err());
 }
 
+/// nerfstudio takes every eighth image by its identifier, the other trainers by its name.
+#[test]
+fn test_views_are_chosen_by_name_or_by_identifier() {
+    for (list, expected) in [("test", "a"), ("test:inria", "a"), ("test:nerfstudio", "sub_z")] {
+        let mut file = load_model("txt", CAMERAS_TXT.as_bytes(), IMAGES_TXT.as_bytes()).unwrap();
+        file.select(list).unwrap();
+        assert_eq!((file.cameras.len(), file.cameras[0].name.as_str()), (1, expected), "{list}");
+    }
+}
+
 /// The folder of several models is read as its first model, with a warning. Other texts beside a model are not the model.
 #[test]
 fn the_folder_above_a_model_is_read() {

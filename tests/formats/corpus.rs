@@ -9,6 +9,7 @@ use crate::camera_files::{INRIA, TRANSFORMS};
 use crate::camera_paths::{nerfstudio_path, settings};
 use crate::fuzz::readers;
 use crate::support::packing::Packed;
+use crate::support::shared;
 use crate::{
     mesh_gltf, mesh_gltf_draco, mesh_gltf_extensions, mesh_gltf_lights, mesh_gltf_morphs,
     mesh_gltf_skins, packed_seeds,
@@ -168,6 +169,35 @@ pub(crate) fn kept(reader: &str) -> BTreeMap<String, Vec<u8>> {
         return BTreeMap::new();
     };
     Packed::open(&bytes).map_or(BTreeMap::new(), |zip| zip.parts.into_iter().collect())
+}
+
+/// Files from the field of up to `most` bytes, in the folders of cases beside the checkout: scenes and cameras of a reader.
+pub(crate) fn field(reader: &str, most: usize) -> Vec<Vec<u8>> {
+    let mut folders: Vec<PathBuf> =
+        ["cases/splats", "cases/splats-2"].iter().filter_map(|name| shared::path(name)).collect();
+    let mut files = Vec::new();
+    let extension = reader.strip_prefix("cameras-").unwrap_or(reader);
+    let is_model = ["cameras-txt", "cameras-bin"].contains(&reader);
+    while let Some(folder) = folders.pop() {
+        let mut entries: Vec<PathBuf> =
+            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        if is_model {
+            let parts =
+                ["cameras", "images"].map(|name| folder.join(name).with_extension(extension));
+            let parts: Vec<_> = parts.iter().filter_map(|file| std::fs::read(file).ok()).collect();
+            files.extend((parts.len() == 2).then(|| parts.join(readers::CUT)));
+        }
+        for path in entries {
+            if path.is_dir() {
+                folders.push(path);
+            } else if !is_model && path.to_string_lossy().ends_with(&format!(".{extension}")) {
+                files.push(std::fs::read(path).unwrap());
+            }
+        }
+    }
+    files.retain(|file| file.len() <= most);
+    files
 }
 
 #[test]

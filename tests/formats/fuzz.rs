@@ -174,6 +174,7 @@ fn fuzz(reader: &str, path: &Path) {
     let mut files: Vec<_> = corpus::seeds(reader).into_values().collect();
     let sound = files.len();
     files.extend(corpus::kept(reader).into_values());
+    files.extend(corpus::field(reader, MOST_BYTES));
     // The smallest file of each kind of error.
     let mut found: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for file in &files {

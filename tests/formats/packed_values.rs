@@ -119,6 +119,19 @@ fn formats_of_one_scene_agree_on_axes() {
     }
 }
 
+/// Some programs pad files with zeros behind the gzip stream.
+#[test]
+fn bytes_behind_a_gzip_stream_are_ignored() {
+    let packed = small_spz(2, None);
+    let expected = load(SceneInput::bytes(&packed)).unwrap();
+    for padding in [&[0; 4][..], &[0; 500], b"end"] {
+        let padded = [&packed, padding].concat();
+        assert_eq!(load(SceneInput::bytes(&padded)).unwrap().splats, expected.splats);
+    }
+    let cut = &packed[..packed.len() - 3];
+    assert!(load(SceneInput::bytes(cut)).is_err());
+}
+
 /// An SPZ of version 1 to 3 with two splats of degree 1, packed by hand.
 pub(crate) fn small_spz(version: u32, extension: Option<u32>) -> Vec<u8> {
     let mut body = Vec::new();

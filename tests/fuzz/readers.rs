@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use quadrille_base::Error;
 use quadrille_geometry::files::{BezierPatches, Loaded, parse};
-use quadrille_scene::cameras::{CameraFile, Exposures, load as load_cameras};
+use quadrille_scene::cameras::{Exposures, load as load_cameras};
 use quadrille_scene::formats::ply::Header;
 use quadrille_scene::{MAX_SIDE_PX, Scene, SceneInput, load};
 
@@ -124,7 +124,7 @@ fn read_cameras(kind: &str, bytes: &[u8]) -> Result<(), Error> {
     let folder = FOLDER.join(kind);
     std::fs::create_dir_all(&folder).expect("temporary folder");
     let cut = bytes.windows(CUT.len()).position(|window| window == CUT);
-    let CameraFile { cameras, .. } = match cut {
+    let mut file = match cut {
         Some(at) if kind != "json" => {
             let files = [&bytes[..at], &bytes[at + CUT.len()..]];
             for (name, bytes) in ["cameras", "images"].into_iter().zip(files) {
@@ -142,7 +142,8 @@ fn read_cameras(kind: &str, bytes: &[u8]) -> Result<(), Error> {
             load_cameras(path)?
         }
     };
-    for camera in &cameras {
+    let count = file.cameras.len();
+    for camera in &file.cameras {
         let sides = [camera.width, camera.height];
         assert!(sides.iter().all(|side| (1..=MAX_SIDE_PX).contains(side)), "{camera:?}");
         let is_length = |v: &f64| v.is_finite() && *v > 0.0;
@@ -151,6 +152,10 @@ fn read_cameras(kind: &str, bytes: &[u8]) -> Result<(), Error> {
         assert!(place.copied().all(f64::is_finite), "{camera:?}");
         // Rotations of files are rounded.
         assert!(camera.view_from_world.is_special_orthogonal(2e-3), "{camera:?}");
+    }
+    // A part of a split is an error, or has views.
+    if file.select("test:nerfstudio").is_ok() {
+        assert!((1..=count).contains(&file.cameras.len()));
     }
     Ok(())
 }

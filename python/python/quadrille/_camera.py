@@ -265,8 +265,9 @@ def load_cameras(
     transform : from the world of the file to the world of the scene: a ``dataparser_transforms.json``, ``"undo"`` for
         the inverse of the file's own ``applied_transform``, or ``"none"``. By default, a ``dataparser_transforms.json``
         beside the file is applied.
-    split : ``"test"`` or ``"train"`` for the views of the trainers' split: every eighth view by name is for tests,
-        unless the file states the split. By default, all cameras in the order of the file.
+    split : ``"test"``, ``"train"`` or ``"val"`` as the file states; else every eighth view by name is for tests, as in
+        the 3DGS trainer and gsplat. ``"test:nerfstudio"``, ``"test:10"`` (every tenth) and ``"test:0.9"`` (nine tenths
+        for training) are other splits. By default, all cameras in the order of the file.
 
     Raises
     ------
@@ -274,8 +275,8 @@ def load_cameras(
     FormatError : if the content does not follow its format.
     OSError : if the file cannot be read.
     """
-    if split not in (None, "test", "train"):
-        raise ValueError(f"split: expected 'test' or 'train', found {split!r}")
+    if split is not None and split.partition(":")[0] not in ("test", "train", "val"):
+        raise ValueError(f"split: expected 'test', 'train' or 'val', found {split!r}")
     cameras, remarks = _quadrille.load_cameras(os.fspath(path), transform, split)
     for remark in remarks:
         warnings.warn(f"{os.fspath(path)}: {remark}", stacklevel=2)

@@ -86,9 +86,13 @@ impl Action {
             Self::Translate(_) | Self::Rotate(_) | Self::Scale(_) | Self::Transform(_) => {
                 if let Some(by) = self.similarity() {
                     change(table, path, task, |raw| raw.transform(&by, task))?;
+                    table.turn_directions(by.rotation.to_rotation_matrix().matrix(), by.scale);
                 }
             }
-            Self::Axes(axes) => change(table, path, task, |raw| raw.flip_axes(*axes, task))?,
+            Self::Axes(axes) => {
+                change(table, path, task, |raw| raw.flip_axes(*axes, task))?;
+                table.turn_directions(&axes.matrix(), 1.0);
+            }
             Self::DropFloaters(factor) => drop_floaters(table, *factor, path, task)?,
             Self::Decimate(amount) => decimate(table, *amount, path, task)?,
             Self::Morton => {
@@ -135,6 +139,11 @@ impl Action {
     /// Whether the range of the output format can be checked before the action: true for decimation and reordering.
     pub fn keeps_positions(&self) -> bool {
         matches!(self, Self::Decimate(_) | Self::Morton)
+    }
+
+    /// True if the action turns or mirrors the axes of the world.
+    pub(super) fn turns(&self) -> bool {
+        matches!(self, Self::Rotate(_) | Self::Axes(_))
     }
 
     /// Returns the camera with the same view after the action as `camera` has before; `None` if the action mirrors.
@@ -213,7 +222,7 @@ fn keep_centres(
 #[cfg(test)]
 mod tests {
     use nalgebra::Matrix3;
-    use quadrille_scene::Intrinsics;
+    use quadrille_scene::{Intrinsics, SceneInput, load_table};
 
     use super::*;
 
@@ -257,5 +266,54 @@ mod tests {
             assert!((after - before * scale).norm() < 1e-6, "{action:?}: {after} {before}");
         }
         assert!(axes("RUF").moved(&camera).is_none() && axes("LDB").moved(&camera).is_some());
+    }
+
+    /// Normals and motions turn with the splats; motions are lengths too, and time scales are neither.
+    #[test]
+    fn directions_in_further_columns_follow_splats() {
+        let names = "x y z nx ny nz motion_0 motion_1 motion_2 scale_t omega_0 opacity scale_0 scale_1 scale_2 rot_0 \
+                     rot_1 rot_2 rot_3 f_dc_0 f_dc_1 f_dc_2";
+        let properties: String =
+            names.split(' ').map(|name| format!("property double {name}\n")).collect();
+        let row = "1 2 3 1 2 3 1 2 3 5 6 0 0 0 0 1 0 0 0 0 0 0";
+        let ply =
+            format!("ply\nformat ascii 1.0\nelement vertex 1\n{properties}end_header\n{row}\n");
+        let table = load_table(SceneInput::bytes(ply.as_bytes())).unwrap();
+        assert!(table.names_not_turned().eq(["omega_0"]));
+        let applied = |action: &Action| {
+            let mut table = table.clone();
+            action.apply(&mut table, Path::new("a.ply"), &Task::NEVER).unwrap();
+            move |names: [&str; 3]| names.map(|name| table.values(name).unwrap().get(0).round())
+        };
+        let (means, normals) = (["x", "y", "z"], ["nx", "ny", "nz"]);
+        let motions = ["motion_0", "motion_1", "motion_2"];
+        for (action, means_after, normals_after, motions_after) in [
+            (
+                Action::Rotate([0.0, 0.0, 90.0]),
+                [-2.0, 1.0, 3.0],
+                [-2.0, 1.0, 3.0],
+                [-2.0, 1.0, 3.0],
+            ),
+            (
+                Action::Axes("LUF".parse().unwrap()),
+                [-1.0, -2.0, 3.0],
+                [-1.0, -2.0, 3.0],
+                [-1.0, -2.0, 3.0],
+            ),
+            (
+                Action::Axes("RUF".parse().unwrap()),
+                [1.0, -2.0, 3.0],
+                [1.0, -2.0, 3.0],
+                [1.0, -2.0, 3.0],
+            ),
+            (Action::Scale(2.0), [2.0, 4.0, 6.0], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0]),
+            (Action::Translate([1.0; 3]), [2.0, 3.0, 4.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]),
+        ] {
+            let values = applied(&action);
+            assert_eq!(values(means), means_after, "{action:?}");
+            assert_eq!(values(normals), normals_after, "{action:?}");
+            assert_eq!(values(motions), motions_after, "{action:?}");
+            assert_eq!(values(["scale_t", "omega_0", "opacity"]), [5.0, 6.0, 0.0], "{action:?}");
+        }
     }
 }

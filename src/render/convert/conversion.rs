@@ -163,6 +163,9 @@ impl Run<'_> {
                     self.keep_reference();
                     self.warn_of_amount(action, text);
                 }
+                if action.turns() {
+                    self.warn_of_directions(text);
+                }
                 let task = self.host.begin("steps");
                 apply_step(action, text, &mut self.table, path, &task)?;
                 if is_intended {
@@ -195,6 +198,18 @@ impl Run<'_> {
     fn keep_reference(&mut self) {
         if self.of.is_compared && self.reference.is_none() {
             self.reference = Some(self.table.clone());
+        }
+    }
+
+    /// Warns of columns that depend on the axes of the world and stay as they are.
+    fn warn_of_directions(&mut self, text: &str) {
+        let names: Vec<&str> = self.table.names_not_turned().collect();
+        if !names.is_empty() {
+            let warning = format!(
+                "{text}: the columns {} depend on the axes of the world and are not turned; the splats are",
+                names.join(", ")
+            );
+            self.host.warn(&warning);
         }
     }
 

@@ -47,8 +47,9 @@ pub struct CameraFile {
     pub refused: Vec<RefusedCamera>,
     /// The split into views for training, validation and tests, if the file states it.
     pub split: Option<ViewSplit>,
-    /// True for a `transforms.json`, which nerfstudio splits by a fraction and not by an interval.
-    pub is_split_by_fraction: bool,
+    /// Identifiers of the images of a COLMAP model by index, counting refused cameras: nerfstudio splits the model in their
+    /// order, and other files by a fraction. Empty for other files.
+    pub image_ids: Vec<u32>,
     /// Warnings about ignored or assumed values, one sentence each.
     pub warnings: Vec<String>,
     /// Remarks on values of the file that were applied, one sentence each.
@@ -128,7 +129,6 @@ impl CameraFile {
             .extend(refused.map(|camera| RefusedCamera { index: camera.index + before, ..camera }));
         self.warnings.extend(other.warnings);
         self.remarks.extend(other.remarks);
-        self.is_split_by_fraction |= other.is_split_by_fraction;
     }
 
     /// The name of every camera in the file, also of those that are left out, by index.

@@ -99,7 +99,6 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
     let mut file = CameraFile::of(root.path, cameras)?;
     file.warnings.extend(warnings(root, sizes_assumed, &lenses));
     file.warnings.extend(unread_frames(root));
-    file.is_split_by_fraction = true;
     let name = root.path.file_name().unwrap_or_default();
     let part = PART_FILES.iter().find(|(file, _)| name == *file);
     file.split = match (test, part) {

@@ -19,7 +19,7 @@ pub(super) enum SplitSource<'a> {
     /// Nothing: the views come from no file.
     None,
     /// The file, or else the names of its views.
-    File { stated: Option<&'a ViewSplit>, is_split_by_fraction: bool },
+    File { stated: Option<&'a ViewSplit>, image_ids: &'a [u32] },
 }
 
 /// Step between test views in the order of names: `llffhold` of the 3DGS trainer, `test_every` of gsplat, `eval_interval`
@@ -43,8 +43,10 @@ enum SplitRule {
     Default,
     /// As the file or its `test.txt` states.
     Listed,
-    /// As nerfstudio: as the file states, else by a fraction for a `transforms.json` and by [`TEST_STEP`] for others.
+    /// As nerfstudio: as the file states, else [`Self::EveryId`] for a COLMAP model and [`Self::Fraction`] for others.
     Nerfstudio,
+    /// Every Nth view by the identifier of its image in a COLMAP model is for tests.
+    EveryId(usize),
     /// Every Nth view by name is for tests.
     Every(usize),
     /// This share of the views is for training, at equal distances by name, the first and the last among them.
@@ -138,15 +140,16 @@ impl ViewNames<'_> {
 
     /// The rule of `item` if it is a part of a split that follows from the names of the views.
     fn rule_by_name(&self, rule: SplitRule) -> Option<SplitRule> {
-        let SplitSource::File { stated, is_split_by_fraction } = self.split else { return None };
+        let SplitSource::File { stated, image_ids } = self.split else { return None };
         let is_stated = stated.is_some_and(|split| !split.is_optional);
         match rule {
             SplitRule::Default | SplitRule::Nerfstudio if is_stated => None,
             SplitRule::Listed => None,
-            SplitRule::Nerfstudio if is_split_by_fraction => {
+            SplitRule::Nerfstudio if image_ids.is_empty() => {
                 Some(SplitRule::Fraction(TRAIN_FRACTION))
             }
-            SplitRule::Default | SplitRule::Nerfstudio => Some(SplitRule::Every(TEST_STEP)),
+            SplitRule::Nerfstudio => Some(SplitRule::EveryId(TEST_STEP)),
+            SplitRule::Default => Some(SplitRule::Every(TEST_STEP)),
             by_name => Some(by_name),
         }
     }
@@ -160,7 +163,7 @@ impl ViewNames<'_> {
 
     /// Views of a part: as the file states, or by the names of the views.
     fn part(&self, part: ViewPart, rule: SplitRule, item: &str) -> Result<Vec<usize>> {
-        let SplitSource::File { stated, .. } = self.split else {
+        let SplitSource::File { stated, image_ids } = self.split else {
             let expected = "views of a camera file, since only data sets are split";
             return Err(Error::argument("view", expected, format!("\"{item}\"")));
         };
@@ -193,11 +196,14 @@ impl ViewNames<'_> {
             SplitRule::Fraction(_) => sorted.sort_by_cached_key(|index| {
                 plain_path(name(*index)).split('/').map(str::to_owned).collect::<Vec<_>>()
             }),
+            SplitRule::EveryId(_) => sorted.sort_by_key(|index| image_ids.get(*index)),
             _ => sorted.sort_by_key(|index| name(*index)),
         }
         let is_train: Vec<bool> = match by_name {
             SplitRule::Fraction(share) => at_equal_distances(count, share),
-            SplitRule::Every(step) => (0..count).map(|number| number % step != 0).collect(),
+            SplitRule::Every(step) | SplitRule::EveryId(step) => {
+                (0..count).map(|number| number % step != 0).collect()
+            }
             _ => vec![true; count],
         };
         let numbered = sorted.into_iter().zip(is_train);

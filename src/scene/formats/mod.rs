@@ -27,7 +27,7 @@ use super::table::SplatTable;
 pub use batches::SplatBatches;
 pub use format_reader::{BatchNotes, EachBatch};
 use quadrille_base::error::{Error, Result, shown};
-pub use scene_folder::scene_file;
+pub use scene_folder::{scene_file, trained_on_white};
 pub(crate) use scene_input::BYTES;
 pub use scene_input::SceneInput;
 pub use source_files::source_files;

@@ -7,6 +7,9 @@ use quadrille_base::error::{Error, Result};
 
 const LISTED: usize = 8;
 
+/// File in which the original trainer stores its arguments.
+const ARGUMENTS: &str = "cfg_args";
+
 /// Path of the file to read for `path`: `path` itself or, for a folder, the description of its SOG, or the splats of the
 /// last iteration of the original trainer (`point_cloud/iteration_N/point_cloud.ply`) or gsplat (`ply/point_cloud_N.ply`).
 ///
@@ -28,6 +31,16 @@ pub fn scene_file(path: &Path) -> Result<PathBuf> {
                         or ply/point_cloud_N.ply";
         Error::malformed(path, "path", expected, content(path))
     })
+}
+
+/// The `cfg_args` of the original trainer beside the scene at `path`, if it says that the scene was trained on white.
+pub fn trained_on_white(path: &Path) -> Option<PathBuf> {
+    /// A model is the folder of its `point_cloud/iteration_N/point_cloud.ply`.
+    const DEPTH: usize = 4;
+    let mut files = path.ancestors().take(DEPTH).map(|folder| folder.join(ARGUMENTS));
+    let file = files.find(|file| file.is_file())?;
+    let text = std::fs::read_to_string(&file).ok()?;
+    text.contains("white_background=True").then_some(file)
 }
 
 /// Path of the entry of `folder` with the largest number between `before` and `after` in its name.

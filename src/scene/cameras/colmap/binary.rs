@@ -47,14 +47,14 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> 
     let mut images = Vec::new();
     for index in 0..count {
         let place = format!("image {index}");
-        let _id = source.u32(&place)?;
+        let id = source.u32(&place)?;
         let quaternion = source.f64s(&place)?;
         let translation = source.f64s(&place)?;
         let camera_id = source.u32(&place)?;
         let name = source.text_to_zero(MAX_NAME_BYTES, &place)?;
         let points = source.count(POINT_BYTES, &place)?;
         source.take(points * POINT_BYTES, &place)?;
-        images.push(PosedImage { place, quaternion, translation, camera_id, name });
+        images.push(PosedImage { id, place, quaternion, translation, camera_id, name });
     }
     Ok(images)
 }

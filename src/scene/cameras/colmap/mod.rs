@@ -69,6 +69,7 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     }
     warnings.extend(other_model(folder));
     poses.sort_by(|a, b| a.name.cmp(&b.name));
+    let ids = poses.iter().map(|image| image.id).collect();
     let cameras = poses.into_iter().map(|image| {
         let camera = camera(&images_path, &image, &lenses)
             .map(|camera| NamedCamera { camera, in_file: image.name.clone() });
@@ -76,6 +77,7 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     });
     let mut file = CameraFile::of(&images_path, cameras)?;
     file.warnings.extend(warnings);
+    file.image_ids = ids;
     file.split = test_list(folder, &file.all_names_in_file());
     let count = |kind: FileLens| lenses.values().filter(|lens| lens.kind() == kind).count();
     let of = |count: usize| format!("{count} of {} cameras", lenses.len());

@@ -14,6 +14,7 @@ pub(super) type Lenses = HashMap<u32, Lens>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PosedImage {
+    pub(super) id: u32,
     pub(super) place: String,
     /// World-to-camera quaternion (w, x, y, z), of any length above zero.
     pub(super) quaternion: [f64; 4],

@@ -33,7 +33,7 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> 
     let mut lines = numbered_lines(bytes).peekable();
     while let Some((place, line)) = next_entry(&mut lines) {
         let mut fields = Fields::new(path, &place, &line);
-        let _id: u32 = fields.parse("an image identifier")?;
+        let id = fields.parse("an image identifier")?;
         let (mut quaternion, mut translation) = ([0.0; 4], [0.0; 3]);
         fields.fill(&mut quaternion, "a quaternion w x y z")?;
         fields.fill(&mut translation, "a translation x y z")?;
@@ -44,7 +44,7 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> 
             return Err(fields.error("an image name", "the end of the line"));
         }
         lines.next_if(|(_, line)| are_points(line));
-        images.push(PosedImage { place, quaternion, translation, camera_id, name });
+        images.push(PosedImage { id, place, quaternion, translation, camera_id, name });
     }
     Ok(images)
 }

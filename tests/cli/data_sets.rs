@@ -1,0 +1,149 @@
+//! Data sets as trainers lay them out: parts in files of their own, photos of one view in several files, and selections that
+//! select nothing.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
+use crate::support::shared;
+
+/// Of `shot_0.png` and `shot_0.jpg`, the file whose name stands in the camera file is the photo; the same for masks.
+#[test]
+fn the_photo_of_a_view_has_its_own_name() {
+    let place = Place::new();
+    let render = ["render", "scene.ply", "--cameras", "cameras.json", "--view"];
+    for (view, output) in [
+        ("all", "images/{view}.png"),
+        ("all", "masks/{view}.png"),
+        ("0", "images/shot_0.jpg"),
+        ("1", "masks/shot_0.jpg"),
+    ] {
+        place.expect(DONE, &[&render[..], &[view, "--background", "1,1,1", "-o", output]].concat());
+    }
+    let compare =
+        ["compare", "scene.ply", "images", "--cameras", "cameras.json", "--background", "1,1,1"];
+    place.expect_error(UNREADABLE, &compare, &["view \"shot_0\"", "shot_0.jpg, shot_0.png"]);
+    let cameras = fs::read_to_string(place.path("cameras.json")).unwrap();
+    fs::write(place.path("cameras.json"), cameras.replace("\"shot_0\"", "\"shot_0.png\"")).unwrap();
+    let document = place.document(&[&compare[..], &["--json"]].concat());
+    assert!(document["pairs"][0]["b"].as_str().unwrap().ends_with("shot_0.png"), "{document}");
+    assert_eq!(document["pairs"][0]["identical"], true, "{document}");
+    let masked = [&compare[..], &["--masks", "masks", "--json"]].concat();
+    let document = place.document(&masked);
+    assert_eq!(document["pairs"].as_array().unwrap().len(), 3, "{document}");
+    fs::remove_file(place.path("masks/shot_0.png")).unwrap();
+    fs::copy(place.path("images/shot_1.png"), place.path("masks/shot_0.jpg.png")).unwrap();
+    let output = place.run(&masked);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("shot_0.jpg, shot_0.jpg.png"), "{errors}");
+}
+
+/// A selection of several views needs a camera file, in every command; one that selects nothing is an error.
+#[test]
+fn a_selection_of_several_views_needs_a_camera_file() {
+    let place = Place::new();
+    fs::create_dir(place.path("alone")).unwrap();
+    fs::copy(place.path("scene.ply"), place.path("alone/scene.ply")).unwrap();
+    for list in ["train", "test", "all", "..:8"] {
+        for command in [
+            &["render", "alone/scene.ply", "-o", "{view}.png"][..],
+            &["sim", "alone/scene.ply", "--json"],
+            &["compare", "alone/scene.ply", "scene.ply"],
+            &["convert", "alone/scene.ply", "-o", "a.spz", "--report", "a.json"],
+        ] {
+            let output = place.run(&[command, &["--view", list]].concat());
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success(), "{command:?} {list}: {errors}");
+            assert!(errors.contains("camera"), "{command:?} {list}: {errors}");
+        }
+    }
+    let cameras =
+        ["render", "scene.ply", "--cameras", "cameras.json", "-o", "{view}.png", "--view"];
+    place.expect_error(USAGE, &[&cameras[..], &["val"]].concat(), &["no views for validation"]);
+    let one = json!([serde_json::from_slice::<serde_json::Value>(
+        &fs::read(place.path("cameras.json")).unwrap()
+    )
+    .unwrap()[0]]);
+    fs::write(place.path("cameras.json"), one.to_string()).unwrap();
+    place.expect_error(USAGE, &[&cameras[..], &["train"]].concat(), &["which selects none"]);
+}
+
+/// Photos and masks of the field: as evaluated by hand, or refused.
+#[test]
+fn photos_from_the_field_are_paired_as_they_are_meant() {
+    let Some(folder) = shared::path("cases/splats-2/08-eval") else { return };
+    let place = Place::new();
+    let text = |name: &str| folder.join(name).display().to_string();
+    let call = |photos: &str, masks: &str| {
+        let cameras = text("cameras.json");
+        let mut flags = vec![
+            "compare".to_owned(),
+            text("s.ply"),
+            text(photos),
+            "--cameras".into(),
+            cameras,
+            "--json".into(),
+        ];
+        if !masks.is_empty() {
+            flags.extend([
+                "--masks".to_owned(),
+                if masks == "alpha" { masks.to_owned() } else { text(masks) },
+            ]);
+        }
+        let output = place.run(&flags.iter().map(String::as_str).collect::<Vec<_>>());
+        let document = serde_json::from_slice::<serde_json::Value>(&output.stdout).ok();
+        let mean = document.and_then(|document| document["mean"]["psnr_db"].as_f64());
+        (mean.unwrap_or(0.0), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for (photos, masks, expected) in [
+        ("photos", "", 32.847),
+        ("photos_two", "", 32.847),
+        ("rgba", "", 23.580),
+        ("photos", "mask_stem", 31.891),
+        ("photos", "mask_colmap", 31.891),
+    ] {
+        let (mean, errors) = call(photos, masks);
+        assert!((mean - expected).abs() < 0.02, "{photos} {masks}: {mean} {errors}");
+    }
+    assert!(call("rgba", "alpha").0 > 20.0);
+    assert!(call("photos", "mask_01").1.contains("at least one pixel that counts"));
+    assert!(call("heic", "").1.contains("photos with the names of the views"));
+}
+
+/// Scenes and cameras of the field in the folders of their trainers.
+#[test]
+fn data_sets_from_the_field_are_drawn_in_their_parts() {
+    let Some(folder) = shared::path("cases/splats-2/10-layouts") else { return };
+    let place = Place::new();
+    let text = |path: &Path| path.display().to_string();
+    let (scene, cameras) = (text(&folder.join("out")), text(&folder.join("blender")));
+    let call = [
+        "render",
+        &scene,
+        "--cameras",
+        &cameras,
+        "--width",
+        "16",
+        "-o",
+        "{view}.png",
+        "--json",
+        "--view",
+    ];
+    for (part, count) in [("train", 3), ("val", 2), ("test", 4), ("all", 9)] {
+        let output = place.expect(DONE, &[&call[..], &[part]].concat());
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let views = document["views"].as_array().unwrap();
+        assert_eq!(views.len(), count, "{part}");
+        assert!(
+            part == "all"
+                || views.iter().all(|view| view["name"].as_str().unwrap().starts_with(part))
+        );
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            errors.contains("cfg_args: the scene was trained on a white background"),
+            "{errors}"
+        );
+    }
+}
