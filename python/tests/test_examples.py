@@ -25,6 +25,13 @@ def numbers(name: str, *words: str) -> list[float]:
     return [float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", printed)]
 
 
+def test_the_page_about_gradients() -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "gradients.md").read_text(), re.M | re.S)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "docs/gradients.md", "exec"), {})
+
+
 def test_splats_are_fitted_to_pictures(tmp_path: pathlib.Path) -> None:
     output, picture = tmp_path / "fitted.ply", tmp_path / "fit.png"
     before, after, steps = numbers("fit.py", ISLAND, "--output", str(output), "--picture", str(picture))

@@ -10,9 +10,10 @@ import pytest
 from test_gsplat_autograd import dense
 
 import quadrille
-from quadrille.gsplat import DefaultStrategy, rasterization
+from quadrille.gsplat import rasterization
 
 torch: Any = pytest.importorskip("torch")
+strategies: Any = pytest.importorskip("gsplat.strategy")
 
 SIZE, VIEWS, STEPS, SPLATS = 32, 8, 240, 100
 RATES = {"means": 5e-3, "quats": 1e-2, "scales": 2e-2, "opacities": 5e-2, "colors": 2e-2}
@@ -41,7 +42,7 @@ def trained(is_dense: bool, seed: int = 3) -> tuple[float, float, int]:
     params = {name: torch.nn.Parameter(value) for name, value in values.items()}
     optimizers = {name: torch.optim.Adam([params[name]], RATES[name]) for name in params}
     decays = [torch.optim.lr_scheduler.ExponentialLR(one, 0.05 ** (1 / STEPS)) for one in optimizers.values()]
-    strategy = DefaultStrategy(refine_start_iter=30, refine_every=30, refine_stop_iter=STEPS // 2, grow_grad2d=4e-4)
+    strategy = strategies.DefaultStrategy(refine_start_iter=30, refine_every=30, refine_stop_iter=STEPS // 2, grow_grad2d=4e-4)
     strategy.check_sanity(params, optimizers)
     state = strategy.initialize_state(scene_scale=float(np.ptp(scene.means, 0).max()))
 

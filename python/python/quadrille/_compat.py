@@ -129,6 +129,30 @@ META: tuple[Entry, ...] = (
 KERNEL_META = ("tiles_per_gauss", "isect_ids", "flatten_ids", "isect_offsets")
 
 
+class Calls(NamedTuple):
+    """A kind of calls of gsplat in public code."""
+
+    text: str
+    #: Number among the calls that were read.
+    number: int
+    #: What raises NotImplementedError; empty if such calls run.
+    refused: str = ""
+
+
+CALLS: tuple[Calls, ...] = (
+    Calls("a pinhole camera, without gradients", 40),
+    Calls("the same call in training and evaluation", 22),
+    Calls("training alone", 19),
+    Calls("`backgrounds` [D] for all cameras", 4),
+    Calls("`covars`", 2),
+    Calls("batches", 2),
+    Calls("`fully_fused_projection` or `spherical_harmonics`", 2),
+    Calls("2D splats", 4, "`rasterization_2dgs`"),
+    Calls("the unscented transform, or lidar", 3, "`with_ut`, `with_eval3d`, `rays`, `lidar_coeffs`"),
+    Calls("an orthographic camera", 1, "`camera_model`, but not in `fully_fused_projection`"),
+)
+
+
 def _value(value: Any) -> str:
     return "" if value is ... else f"`{value!r}`"
 
@@ -148,6 +172,10 @@ def markdown() -> str:
         f"| `{a.name}` | {_value(a.default)} | {since[a.since]} | {' '.join(_treatment(a).split())} |" for a in ARGUMENTS
     ]
     entries = [f"| `{entry.name}` | {entry.text} |" for entry in META]
+    calls = [
+        f"| {kind.text} | {kind.number} | {f'no: {kind.refused}' if kind.refused else 'yes'} |" for kind in CALLS
+    ]
+    runs = sum(kind.number for kind in CALLS if not kind.refused)
     kernel = ", ".join(f"`{name}`" for name in KERNEL_META)
     return "\n".join(
         [
@@ -178,11 +206,23 @@ def markdown() -> str:
             "requires a gradient, colours and alphas are in its graph, and `meta[\"means2d\"]` too, with `retain_grad` and,",
             "if `absgrad` is set, `.absgrad`. `rasterization_vjp` returns a function of the same gradients for arrays of any",
             "library. They are exact for the picture that is drawn, up to the rounding of float32, and the same on any",
-            "number of threads: `docs/gradients.md` says how they are checked and what they cost.",
+            "number of threads: [gradients](gradients.md) says how they are checked and what they cost, and shows programs.",
             "Gradients by `viewmats` agree with gsplat's along rigid motions; off these, the camera's",
             "centre follows the transposed rotation in place of the inverse matrix. There are no gradients by `Ks`, which raise an",
             "error, by the other entries of `meta`, which are constants, or of second order. Several batches need",
             "`packed=False` and no `absgrad`.",
+            "",
+            "## Kinds of calls",
+            "",
+            f"Of {sum(kind.number for kind in CALLS)} calls in public code, each read with the question whether it runs with another import and",
+            f"the device `cpu`, {runs} are of kinds that run. The others raise NotImplementedError.",
+            "",
+            "| kind | calls | runs |",
+            "|---|---|---|",
+            *calls,
+            "",
+            "Calls that are `distributed`, or have other cameras than pinholes or moving ones, were not among these; they raise",
+            "NotImplementedError too.",
             "",
             "## Arguments",
             "",
