@@ -1,6 +1,6 @@
 """Refines a pruned scene on the CPU, so that it looks like the whole scene again.
 
-    python refine.py ../../scenes/island.ply --prune 0.01 --width 320
+    python refine.py ../../scenes/island.ply --prune 0.2 --width 160
     python refine.py udon.ply --cameras udon.cameras.json --prune 0.3
 
 `prune` drops the splats whose weight stays below its value in every pixel. The others are changed until their pictures are
