@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the table of conversions in docs/formats.md: bytes, processor time and the PSNR of the worst view.
+"""Writes the table of conversions in docs/formats.md: processor time, bytes, and mean and worst PSNR of the views.
 
 usage: benches/conversion_table.py QUADRILLE SCENES [--peer SPLAT_TRANSFORM] [--docs]
 
@@ -32,20 +32,20 @@ def processor_s(command):
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def worst_db(quadrille, scene, cameras, converted):
-    """PSNR of the worst view; None if all pictures are identical."""
+def mean_and_worst(quadrille, scene, cameras, converted):
+    """Mean PSNR of the views that differ, and PSNR of the worst one, as cells."""
     command = [quadrille, "compare", scene, converted, "--cameras", cameras, "--view", "all", "--width", WIDTH, "--json"]
     out = subprocess.run(list(map(str, command)), capture_output=True, check=True).stdout
-    values = [view["psnr_db"] for view in json.loads(out)["pairs"]]
-    return min((value for value in values if value is not None), default=None)
+    found = json.loads(out)
+    values = [found[of]["psnr_db"] for of in ("mean", "worst")]
+    return ["identical" if value is None else f"{value:.1f}" for value in values]
 
 
 def cells(quadrille, command, scene, cameras, converted):
     seconds = processor_s(command)
     if seconds is None:
-        return ["", "failed", ""]
-    worst = worst_db(quadrille, scene, cameras, converted)
-    return [f"{seconds:.1f}", f"{converted.stat().st_size:,}", "identical" if worst is None else f"{worst:.1f}"]
+        return ["", "failed", "", ""]
+    return [f"{seconds:.1f}", f"{converted.stat().st_size:,}", *mean_and_worst(quadrille, scene, cameras, converted)]
 
 
 def rows(arguments, folder):
@@ -71,9 +71,9 @@ def main():
     parser.add_argument("--peer", type=Path, help="the program splat-transform")
     parser.add_argument("--docs", action="store_true", help="replace the table of docs/formats.md")
     arguments = parser.parse_args()
-    headings = ["scene, format", "s", "bytes", "dB"]
+    headings = ["scene, format", "s", "bytes", "mean dB", "worst dB"]
     if arguments.peer:
-        headings += ["splat-transform: s", "bytes", "dB"]
+        headings += ["splat-transform: s", "bytes", "mean dB", "worst dB"]
     lines = [headings, ["---"] * len(headings)]
     with tempfile.TemporaryDirectory() as folder:
         lines += rows(arguments, Path(folder))

@@ -1,9 +1,12 @@
-//! Order of splats that makes chunks as small as possible in space, for formats that quantise within chunks.
+//! Order of splats whose chunks have the least visible error, for formats that quantise within chunks.
 
 use rayon::prelude::*;
 
 use super::activation::sigmoid;
+use super::morton::morton_order;
 use super::table::RawColumns;
+use quadrille_base::math::narrow;
+use quadrille_base::math::order::quantile;
 use quadrille_base::{Result, Task};
 
 /// Rows per chunk; the last chunk may have fewer.
@@ -12,72 +15,162 @@ pub(crate) const CHUNK_ROWS: usize = 256;
 const PARALLEL_ROWS: usize = 1 << 13;
 
 /// Quantisation steps across a chunk that the error estimate assumes, for coordinates of 10 or 11 bits.
-const STEPS: f64 = 1024.0;
+const STEPS: f32 = 1024.0;
 
-/// Orders rows so that every [`CHUNK_ROWS`] of them are close together, by recursive halving along the axis of
-/// greatest extent, at multiples of that number. On trained scenes, the root mean square of the extents of chunks
-/// is a third less than in Morton order, whose chunks straddle the jumps of the curve. Far splats share chunks
-/// with near ones, unless `position` has a logarithmic scale.
-pub(crate) fn chunk_order(position: &[Vec<f64>; 3], task: &Task) -> Result<Vec<u32>> {
-    let rows = u32::try_from(position[0].len()).unwrap_or(u32::MAX);
-    let mut order: Vec<u32> = (0..rows).collect();
-    divide(position, &mut order, task);
-    task.check()?;
-    Ok(order)
+/// Parts of more rows are divided by what a sample shows: nearly all of their splats are narrower than a step.
+const EXACT_ROWS: usize = 256 * CHUNK_ROWS;
+/// Rows of a sample.
+const SAMPLE_ROWS: usize = 2048;
+
+/// Least share of the range of an axis that a chunk at its end spans if it holds outliers.
+const OUTLIER_SHARE: f32 = 0.25;
+
+/// Coordinates along which parts are divided: x, y, z, and the distance from the middle of the scene, which gathers outliers
+/// of all directions in chunks of their own.
+const AXES: usize = 4;
+
+/// Improvement of the error, relative to that of the order of the file, from which on splats are ordered anew.
+const GOOD_RATIO: f64 = 1.01;
+
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    at: [f32; AXES],
+    /// Square of the middle standard deviation: the shorter axis of the ellipse as seen along the shortest axis.
+    width_squared: f32,
+    opacity: f32,
+    row: u32,
 }
 
-/// Estimates the visible quantisation error of an order, for comparison with other orders: the sum over all splats of
-/// opacity times a share that grows from 0 to 1 with the step of the chunk relative to the width of the splat. A splat
-/// that moves by several widths is lost.
-pub(crate) fn visible_error(raw: &RawColumns, order: &[u32], task: &Task) -> Result<f64> {
-    let of_chunk = |chunk: &[u32]| {
+/// Order with the less visible error in formats that quantise within chunks: the Morton order, or one of parts that are divided
+/// where this leaves the least error. `None` if the order of the rows is as good, so
+/// that an ordered file keeps its order.
+pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
+    let stored = items(raw, task)?;
+    let morton = morton_order(raw, task)?;
+    let morton: Vec<Item> = morton.into_iter().map(|row| stored[row as usize]).collect();
+    let mut divided = stored.clone();
+    divide(&mut divided, task);
+    task.check()?;
+    let errors = [&stored, &morton, &divided].map(|items| visible_error(items, task));
+    let [of_stored, of_morton, of_divided] = errors;
+    let (of_stored, of_morton, of_divided) = (of_stored?, of_morton?, of_divided?);
+    let (least, best) =
+        if of_divided <= of_morton { (of_divided, divided) } else { (of_morton, morton) };
+    let is_good = of_stored <= GOOD_RATIO * least;
+    Ok((!is_good).then(|| best.into_iter().map(|item| item.row).collect()))
+}
+
+fn items(raw: &RawColumns, task: &Task) -> Result<Vec<Item>> {
+    let middle = raw.mean.each_ref().map(|column| {
+        let mut values = column.clone();
+        if values.is_empty() { 0.0 } else { quantile(&mut values, 0.5) }
+    });
+    let origin = raw.origin();
+    let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
+    let item = |row: u32| {
         task.check()?;
-        let steps = raw
-            .mean
-            .each_ref()
-            .map(|column| extent(chunk.iter().map(|row| column[*row as usize])) / STEPS);
-        let step_squared: f64 = steps.iter().map(|step| step * step).sum();
-        let errors = chunk.iter().map(|row| {
-            let mut logs = raw.scale.each_ref().map(|column| column[*row as usize]);
-            logs.sort_by(f32::total_cmp);
-            // The middle scale: the shorter axis of the splat's ellipse as seen along its shortest axis.
-            let width = f64::from(logs[1]).exp();
-            let opacity = sigmoid(f64::from(raw.opacity[*row as usize]));
-            opacity * step_squared / (step_squared + width * width).max(f64::MIN_POSITIVE)
-        });
-        Ok(errors.sum::<f64>())
+        let at = row as usize;
+        let mean = [0, 1, 2].map(|axis| raw.mean[axis][at]);
+        let squares = [0, 1, 2].map(|axis| (mean[axis] - middle[axis]).powi(2));
+        let distance = squares.iter().sum::<f64>().sqrt();
+        let [x, y, z] = [0, 1, 2].map(|axis| narrow(mean[axis] - origin[axis]));
+        let mut logs = raw.scale.each_ref().map(|column| column[at]);
+        logs.sort_by(f32::total_cmp);
+        Ok(Item {
+            at: [x, y, z, narrow(distance)],
+            width_squared: narrow((2.0 * f64::from(logs[1])).exp()),
+            opacity: narrow(sigmoid(f64::from(raw.opacity[at]))),
+            row,
+        })
     };
-    let chunks: Vec<f64> = order.par_chunks(CHUNK_ROWS).map(of_chunk).collect::<Result<_>>()?;
+    (0..rows).into_par_iter().map(item).collect()
+}
+
+/// Estimates the visible quantisation error of an order: the sum over all splats of opacity times a share that grows from 0
+/// to 1 with the step of the chunk relative to the width of the splat. A splat that moves by several widths is lost.
+fn visible_error(items: &[Item], task: &Task) -> Result<f64> {
+    let of_chunk = |chunk: &[Item]| task.check().map(|()| f64::from(chunk_error(chunk)));
+    let chunks: Vec<f64> = items.par_chunks(CHUNK_ROWS).map(of_chunk).collect::<Result<_>>()?;
     Ok(chunks.iter().sum())
 }
 
-/// Greatest minus least value; minus infinity without values.
-fn extent(values: impl Iterator<Item = f64>) -> f64 {
-    let (low, high) =
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-    high - low
+/// [`visible_error`] of splats in one chunk.
+fn chunk_error(chunk: &[Item]) -> f32 {
+    let mut bounds = [(f32::INFINITY, f32::NEG_INFINITY); 3];
+    for item in chunk {
+        for (bound, v) in bounds.iter_mut().zip(item.at) {
+            *bound = (bound.0.min(v), bound.1.max(v));
+        }
+    }
+    let steps = bounds.map(|(low, high)| (high - low) / STEPS);
+    let step_squared: f32 = steps.iter().map(|step| step * step).sum();
+    let share =
+        |item: &Item| step_squared / (step_squared + item.width_squared).max(f32::MIN_POSITIVE);
+    chunk.iter().map(|item| item.opacity * share(item)).sum()
 }
 
-fn divide(position: &[Vec<f64>; 3], part: &mut [u32], task: &Task) {
+/// Divides a part into chunks, recursively: along the axis and at the row, a multiple of [`CHUNK_ROWS`], that leave the
+/// least error. Candidates are the middle and, since a few outliers would spoil a half, single chunks of them at the ends.
+fn divide(part: &mut [Item], task: &Task) {
     if part.len() <= CHUNK_ROWS || task.is_cancelled() {
         return;
     }
-    let extents =
-        position.each_ref().map(|column| extent(part.iter().map(|row| column[*row as usize])));
-    let widest = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b]));
-    let column = &position[widest.unwrap_or(0)];
     let middle = part.len().div_ceil(CHUNK_ROWS) / 2 * CHUNK_ROWS;
-    part.select_nth_unstable_by(middle, |a, b| {
-        column[*a as usize].total_cmp(&column[*b as usize]).then(a.cmp(b))
-    });
+    let (axis, at) = if part.len() > EXACT_ROWS {
+        let step = part.len() / SAMPLE_ROWS;
+        let mut sample: Vec<Item> = part.iter().step_by(step).copied().collect();
+        let half = sample.len() / 2;
+        (best_split(&mut sample, half, &[]).0, middle)
+    } else {
+        let last = (part.len() - 1) / CHUNK_ROWS * CHUNK_ROWS;
+        best_split(part, middle, &[CHUNK_ROWS, last])
+    };
+    select(part, axis, at);
     let is_large = part.len() > PARALLEL_ROWS;
-    let (low, high) = part.split_at_mut(middle);
+    let (low, high) = part.split_at_mut(at);
     let mut halves = [low, high];
     if is_large {
-        halves.par_iter_mut().for_each(|half| divide(position, half, task));
+        halves.par_iter_mut().for_each(|half| divide(half, task));
     } else {
-        halves.iter_mut().for_each(|half| divide(position, half, task));
+        halves.iter_mut().for_each(|half| divide(half, task));
     }
+}
+
+/// Axis and row that leave the least error, of the middle and of `ends` with outliers. Changes the order of the part.
+fn best_split(part: &mut [Item], middle: usize, ends: &[usize]) -> (usize, usize) {
+    let mut best = (f32::INFINITY, (0, middle));
+    for axis in 0..AXES {
+        let range = extent(part, axis);
+        for &at in std::iter::once(&middle).chain(ends) {
+            select(part, axis, at);
+            let (low, high) = part.split_at(at);
+            let end = if low.len() < high.len() { low } else { high };
+            if at != middle && extent(end, axis) < OUTLIER_SHARE * range {
+                continue;
+            }
+            let error = chunk_error(&part[..at]) + chunk_error(&part[at..]);
+            if error < best.0 {
+                best = (error, (axis, at));
+            }
+        }
+    }
+    best.1
+}
+
+/// Range of the coordinates along an axis.
+fn extent(part: &[Item], axis: usize) -> f32 {
+    let start = (f32::INFINITY, f32::NEG_INFINITY);
+    let fold =
+        |(low, high): (f32, f32), item: &Item| (low.min(item.at[axis]), high.max(item.at[axis]));
+    let (low, high) = part.iter().fold(start, fold);
+    high - low
+}
+
+/// Moves the `at` items with the least coordinates along an axis to the front.
+fn select(part: &mut [Item], axis: usize, at: usize) {
+    part.select_nth_unstable_by(at, |a, b| {
+        a.at[axis].total_cmp(&b.at[axis]).then(a.row.cmp(&b.row))
+    });
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use super::chunk_order::{chunk_order, visible_error};
 use super::table::RawColumns;
 use quadrille_base::math::order::quantile;
 use quadrille_base::math::whole;
@@ -15,9 +14,6 @@ const GROUP: usize = 256;
 
 /// Extent relative to the Morton order up to which an order counts as equally good.
 const GOOD_RATIO: f64 = 1.25;
-
-/// Visible error relative to the Morton order up to which an order counts as equally good, for formats with chunks.
-const GOOD_CHUNK_RATIO: f64 = 1.01;
 
 /// Rows in Morton order of their positions on a logarithmic scale beyond the median coordinate, which leaves bits for the
 /// centre of a scene whose sky is far away. Rows with equal codes keep their order.
@@ -57,32 +53,6 @@ pub(crate) fn improved_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec
     let order = morton_order(raw, task)?;
     let ordered = extent(raw, order.iter().copied(), task)?.max(f64::MIN_POSITIVE);
     Ok((extent(raw, 0..rows, task)? > GOOD_RATIO * ordered).then_some(order))
-}
-
-/// Order with the least visible error in formats that quantise within chunks: the Morton order, or one of compact
-/// chunks, on a linear scale or on a logarithmic one, which keeps far splats together. `None` if the order of the rows is
-/// as good as the Morton order, so that an ordered file keeps its order.
-pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
-    let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
-    let unit = unit(raw);
-    let logarithmic =
-        raw.mean.each_ref().map(|column| column.iter().map(|v| spread(*v / unit)).collect());
-    let morton = morton_order(raw, task)?;
-    let error_of = |order: &[u32]| visible_error(raw, order, task);
-    let mut least = error_of(&morton)?;
-    let stored: Vec<u32> = (0..rows).collect();
-    if error_of(&stored)? <= GOOD_CHUNK_RATIO * least {
-        return Ok(None);
-    }
-    let mut best = morton;
-    for position in [&raw.mean, &logarithmic] {
-        let order = chunk_order(position, task)?;
-        let error = error_of(&order)?;
-        if error < least {
-            (least, best) = (error, order);
-        }
-    }
-    Ok(Some(best))
 }
 
 /// Coordinate at which the logarithmic scale begins: the median distance from the origin along an axis, so that an order does

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::{dot_splat, gltf, ply, sog, spz};
-use crate::morton::{improved_chunk_order, improved_order};
+use crate::chunk_order::improved_chunk_order;
+use crate::morton::improved_order;
 use crate::table::{RawColumns, SplatTable, profile_of_flag};
 use quadrille_base::output::{write_folder, write_whole_if};
 use quadrille_base::{Error, Result, Task};

@@ -1,6 +1,13 @@
 //! Tests of chunks of splats that are close together.
 
 use super::*;
+use crate::morton::morton_order;
+
+fn error_of(raw: &RawColumns, order: &[u32]) -> f64 {
+    let items = items(raw, &Task::NEVER).unwrap();
+    let items: Vec<Item> = order.iter().map(|row| items[*row as usize]).collect();
+    visible_error(&items, &Task::NEVER).unwrap()
+}
 
 /// One of two chunks of fine splats contains a far splat, which makes all splats of that chunk invisible.
 #[test]
@@ -10,16 +17,14 @@ fn a_far_splat_spoils_its_chunk() {
         raw.mean[0][row] = row as f64 * 0.01;
     }
     raw.scale.iter_mut().flatten().for_each(|log| *log = -3.0);
-    let error = |raw: &RawColumns| {
-        let rows: Vec<u32> = (0..u32::try_from(raw.rows()).unwrap()).collect();
-        visible_error(raw, &rows, &Task::NEVER).unwrap()
-    };
-    let near = error(&raw);
+    let rows: Vec<u32> = (0..u32::try_from(raw.rows()).unwrap()).collect();
+    let near = error_of(&raw, &rows);
     assert!(near < 1.0, "{near}");
     raw.mean[1][5] = 1e4;
     // The opacity is one half.
     let expected = 128.0 + near / 2.0;
-    assert!((error(&raw) - expected).abs() < 1.0, "{}", error(&raw));
+    let found = error_of(&raw, &rows);
+    assert!((found - expected).abs() < 1.0, "{found}");
 }
 
 #[test]
@@ -32,15 +37,41 @@ fn chunks_are_compact() {
             column[row] = (cell >> (4 * axis) & 15) as f64;
         }
     }
-    let order = chunk_order(&raw.mean, &Task::NEVER).unwrap();
+    let order = improved_chunk_order(&raw, &Task::NEVER).unwrap().unwrap();
     let mut sorted = order.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, (0..4146).collect::<Vec<u32>>());
-    for chunk in order.chunks(CHUNK_ROWS) {
-        let extents = raw.mean.each_ref().map(|column| {
-            let values = || chunk.iter().map(|row| column[*row as usize]);
-            values().fold(f64::MIN, f64::max) - values().fold(f64::MAX, f64::min)
-        });
-        assert!(extents.iter().all(|extent| *extent <= 9.0), "{extents:?}");
+    let morton = morton_order(&raw, &Task::NEVER).unwrap();
+    assert!(error_of(&raw, &order) < error_of(&raw, &morton));
+    // An ordered table stays as it is.
+    raw.select(&order, &Task::NEVER).unwrap();
+    assert_eq!(improved_chunk_order(&raw, &Task::NEVER).unwrap(), None);
+}
+
+/// Splats that are dense in the middle, with tails along some axes, as skies and floaters are.
+#[test]
+fn outliers_are_in_chunks_of_their_own() {
+    let short = [(5, 300.0), (5, 300.0), (1, 1.0)];
+    let long = [(9, 1e9), (3, 1e3), (1, 10.0)];
+    for tails in [short, long] {
+        let mut raw = RawColumns::zeroed(8192, 0);
+        for row in 0..8192_u32 {
+            for (axis, (power, reach)) in (0_u32..).zip(tails) {
+                let hash = (row * 3 + axis).wrapping_mul(0x9e37_79b9) >> 8;
+                let v = f64::from(hash) / f64::from(1 << 23) - 1.0;
+                raw.mean[axis as usize][row as usize] = v.powi(power) * reach;
+            }
+        }
+        raw.scale.iter_mut().flatten().for_each(|log| *log = -3.0);
+        let order = improved_chunk_order(&raw, &Task::NEVER).unwrap().unwrap();
+        let morton = morton_order(&raw, &Task::NEVER).unwrap();
+        let [own, of_morton] = [&order, &morton].map(|order| error_of(&raw, order));
+        assert!(own <= of_morton, "{tails:?}: {own} {of_morton}");
+        // The unit of the scene does not matter.
+        raw.mean.iter_mut().flatten().for_each(|v| *v *= 1024.0);
+        raw.scale.iter_mut().flatten().for_each(|log| *log += 1024_f32.ln());
+        let order = improved_chunk_order(&raw, &Task::NEVER).unwrap().unwrap();
+        let scaled = error_of(&raw, &order);
+        assert!((scaled / own - 1.0).abs() < 0.01, "{tails:?}: {own} {scaled}");
     }
 }
