@@ -151,5 +151,8 @@ def test_refusals_name_the_argument(vase: tuple[quadrille.Scene, list[quadrille.
         GaussianRasterizer(settings_of(view))(means2D=None, **given, cov3D_precomp=torch.ones(2000, 6))
     with pytest.raises(ValueError, match="projmatrix: expected the focal lengths"):
         GaussianRasterizer(settings_of(view, tanfovx=3.0))(means2D=None, **given)
-    with pytest.raises(TypeError, match="kernel_size"):
+    with pytest.raises(NotImplementedError, match="kernel_size"):
         settings_of(view, kernel_size=0.1)
+    with pytest.raises(TypeError, match="colour"):
+        settings_of(view, colour=0.1)
+    assert settings_of(view)._replace(sh_degree=1).sh_degree == 1

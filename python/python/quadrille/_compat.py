@@ -226,7 +226,7 @@ def markdown() -> str:
             "",
             "In 29 repositories, 58 places construct the settings of diff-gaussian-rasterization. 42 of them use the fields of its",
             "releases alone, as `quadrille.diff_gaussian_rasterization` has them. The fields of forks, such as `kernel_size`,",
-            "`projmatrix_raw`, `subpixel_offset` and `f_count`, raise TypeError with the name of the field.",
+            "`projmatrix_raw`, `subpixel_offset` and `f_count`, raise NotImplementedError with the name of the field.",
             "",
             "## Arguments",
             "",

@@ -32,13 +32,12 @@ _LEAST_SPREAD = 0.1
 _FOCAL = 1e-3
 
 
-class GaussianRasterizationSettings(NamedTuple):
-    """Camera and background of a picture, with the fields of the releases.
+#: Fields that only forks of the rasteriser have.
+_FORKS = ("projmatrix_raw", "kernel_size", "subpixel_offset", "f_count")
 
-    ``viewmatrix`` and ``projmatrix`` are [4, 4] for row vectors, as the original trainer transposes them. ``antialiasing``
-    is a field of the newer releases, whose rasteriser also returns inverse depths: None stands for the older ones.
-    ``campos``, ``prefiltered`` and ``debug`` are not read: the centre follows from ``viewmatrix``.
-    """
+
+class _Settings(NamedTuple):
+    """Fields of the settings."""
 
     image_height: int
     image_width: int
@@ -53,6 +52,23 @@ class GaussianRasterizationSettings(NamedTuple):
     prefiltered: bool
     debug: bool
     antialiasing: bool | None = None
+
+
+class GaussianRasterizationSettings(_Settings):
+    """Camera and background of a picture, with the fields of the releases.
+
+    ``viewmatrix`` and ``projmatrix`` are [4, 4] for row vectors, as the original trainer transposes them. ``antialiasing``
+    is a field of the newer releases, whose rasteriser also returns inverse depths: None stands for the older ones.
+    ``campos``, ``prefiltered`` and ``debug`` are not read: the centre follows from ``viewmatrix``.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> GaussianRasterizationSettings:
+        for name in _FORKS:
+            if name in kwargs:
+                raise NotImplementedError(f"{name}: this field of a fork is not read; leave it out")
+        return super().__new__(cls, *args, **kwargs)
 
 
 def _torch() -> Any:
