@@ -29,8 +29,9 @@ const OUTLIER_SHARE: f32 = 0.25;
 /// of all directions in chunks of their own.
 const AXES: usize = 4;
 
-/// Improvement of the error, relative to that of the order of the file, from which on splats are ordered anew.
-const GOOD_RATIO: f64 = 1.01;
+/// Error of the order of the file, relative to the new order, up to which it counts as equally good: a file that is read and
+/// written again is divided otherwise by its rounded positions.
+const GOOD_RATIO: f64 = 1.25;
 
 #[derive(Debug, Clone, Copy)]
 struct Item {
