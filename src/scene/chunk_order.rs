@@ -29,9 +29,13 @@ const OUTLIER_SHARE: f32 = 0.25;
 /// of all directions in chunks of their own.
 const AXES: usize = 4;
 
-/// Error of the order of the file, relative to the new order, up to which it counts as equally good: a file that is read and
-/// written again is divided otherwise by its rounded positions.
-const GOOD_RATIO: f64 = 1.25;
+/// Error of the order of the file, relative to the new order, up to which it counts as equally good.
+const GOOD_RATIO: f64 = 1.01;
+
+/// Largest numbers of compressed PLY for x, y and z within the bounds of a chunk.
+const GRID: [f32; 3] = [2047.0, 1023.0, 2047.0];
+/// Largest distance of a coordinate from a number of the grid, in steps, that counts as rounding.
+const GRID_SLACK: f32 = 0.1;
 
 #[derive(Debug, Clone, Copy)]
 struct Item {
@@ -43,10 +47,13 @@ struct Item {
 }
 
 /// Order with the less visible error in formats that quantise within chunks: the Morton order, or one of parts that are divided
-/// where this leaves the least error. `None` if the order of the rows is as good, so
-/// that an ordered file keeps its order.
+/// where this leaves the least error. `None` if the order of the rows is as good, so that an ordered file keeps its order, or
+/// if the positions have been quantised within these chunks, which then loses nothing again.
 pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
     let stored = items(raw, task)?;
+    if stored.par_chunks(CHUNK_ROWS).all(is_quantised) {
+        return Ok(None);
+    }
     let morton = morton_order(raw, task)?;
     let morton: Vec<Item> = morton.into_iter().map(|row| stored[row as usize]).collect();
     let mut divided = stored.clone();
@@ -85,6 +92,19 @@ fn items(raw: &RawColumns, task: &Task) -> Result<Vec<Item>> {
         })
     };
     (0..rows).into_par_iter().map(item).collect()
+}
+
+/// Whether the positions of a chunk are numbers of the grid within its bounds.
+fn is_quantised(chunk: &[Item]) -> bool {
+    (0..GRID.len()).all(|axis| {
+        let of_axis = |item: &Item| item.at[axis];
+        let low = chunk.iter().map(of_axis).fold(f32::INFINITY, f32::min);
+        let steps = GRID[axis] / extent(chunk, axis).max(f32::MIN_POSITIVE);
+        chunk.iter().all(|item| {
+            let number = (item.at[axis] - low) * steps;
+            (number - number.round()).abs() <= GRID_SLACK
+        })
+    })
 }
 
 /// Estimates the visible quantisation error of an order: the sum over all splats of opacity times a share that grows from 0
