@@ -44,6 +44,7 @@ pub(crate) fn keep(renderer: Renderer, splats: usize) {
 }
 
 /// A drawn picture: the renderer, or the picture that holds it.
+#[expect(clippy::large_enum_variant, reason = "one exists at a time")]
 enum Drawn {
     Plain(Renderer),
     Saved(SavedPicture),
