@@ -24,7 +24,7 @@ use crate::scene::output_format;
 pub(crate) type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
 
 /// Largest number of splats for which a call keeps its renderer, so that the next call reuses its memory. The arrays
-/// take 76 bytes per splat, so the process keeps at most 305 MB.
+/// take 76 bytes per splat, so the process keeps at most 305 MB, and after gradients 64 bytes per splat and tile.
 const KEPT_SPLATS: usize = 4_000_000;
 /// Idle renderer of an earlier call. A child forked while the lock is held can never take it, and creates renderers.
 static IDLE: Mutex<Option<Renderer>> = Mutex::new(None);
