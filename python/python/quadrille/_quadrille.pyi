@@ -14,6 +14,7 @@ __all__ = [
     "SavedPictures",
     "Scene",
     "Table",
+    "axes_of_covariances",
     "bench",
     "build_info",
     "compare",
