@@ -5,7 +5,7 @@ use numpy::{
 };
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 use quadrille::{Error, Frame};
 
 use crate::errors::to_python;
@@ -54,9 +54,25 @@ pub(crate) fn empty<'py, T: numpy::Element>(
     py: Python<'py>,
     shape: &[usize],
 ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+    allocated(py, intern!(py, "empty"), shape)
+}
+
+/// Creates an array of zeros. numpy takes large ones from the system, whose pages are zero, without writing them.
+pub(crate) fn zeros<'py, T: numpy::Element>(
+    py: Python<'py>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+    allocated(py, intern!(py, "zeros"), shape)
+}
+
+fn allocated<'py, T: numpy::Element>(
+    py: Python<'py>,
+    function: &Bound<'py, PyString>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
     let numpy = py.import(intern!(py, "numpy"))?;
     let shape = PyTuple::new(py, shape)?;
-    Ok(numpy.call_method1(intern!(py, "empty"), (shape, T::get_dtype(py)))?.cast_into()?)
+    Ok(numpy.call_method1(function, (shape, T::get_dtype(py)))?.cast_into()?)
 }
 
 /// Creates an array of `shape`, passes its elements to `fill`, and returns it with the result of `fill`.

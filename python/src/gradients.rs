@@ -3,61 +3,21 @@
 use std::sync::{Mutex, PoisonError};
 
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use quadrille::backward::{
-    CameraGradients, GradientRows, PictureDerivatives, RasterSums, SavedPicture,
-};
+use quadrille::backward::{CameraGradients, GradientRows, PictureCotangents, RasterSums};
 use quadrille::channels::ChannelValues;
 use quadrille::{Error, SplatRows};
 
-use crate::arrays::{Floats, array, array_of_rows, numbers, rows};
+use crate::arrays::{Floats, array, array_of_rows, numbers, rows, zeros};
 use crate::errors::to_python;
-use crate::gsplat::{Doubles, Drawing, Geometry, Views, keep};
+use crate::gsplat::{RasterCall, RawSavedPictures, Views};
 use crate::pairs::Named;
 use crate::run::Call;
-
-/// Pictures of a call, kept until the derivatives of a loss by them are known.
-#[pyclass(frozen, module = "quadrille._quadrille", name = "SavedPictures")]
-pub(crate) struct RawSavedPictures {
-    pictures: Mutex<Vec<SavedPicture>>,
-    splats: usize,
-}
 
 /// Derivatives of a loss by the splats of a call in the picture planes.
 #[pyclass(frozen, module = "quadrille._quadrille", name = "PlaneGradients")]
 pub(crate) struct RawPlaneGradients {
     sums: Mutex<Vec<RasterSums>>,
-}
-
-/// Channels, alphas, arrays of `meta`, number of invalid rows, and the saved pictures.
-type SavedCall<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Named<'py>, u64, RawSavedPictures);
-
-/// Draws as `rasterize`, and saves the pictures.
-#[pyfunction]
-pub(crate) fn rasterize_saved<'py>(
-    py: Python<'py>,
-    geometry: Geometry<'py>,
-    colors: Option<Floats<'py>>,
-    cameras: (Doubles<'py>, Doubles<'py>),
-    backgrounds: Option<Floats<'py>>,
-    drawing: Drawing,
-) -> PyResult<SavedCall<'py>> {
-    let views = Views::of(&geometry, colors.as_ref(), &cameras, backgrounds.as_ref(), &drawing)?;
-    let mut saved = Vec::new();
-    let (values, alphas, meta, invalid) = views.rasterize(py, Some(&mut saved))?;
-    let pictures = RawSavedPictures { pictures: Mutex::new(saved), splats: views.splats() };
-    Ok((values, alphas, meta, invalid, pictures))
-}
-
-impl Drop for RawSavedPictures {
-    fn drop(&mut self) {
-        let pictures = self.pictures.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(picture) = pictures.pop() {
-            keep(picture.into_renderer(), self.splats);
-        }
-    }
 }
 
 /// Items of an object while a call uses them. They are taken out, not locked: a thread that waited for the lock would hold
@@ -94,53 +54,39 @@ impl<T> Drop for Taken<'_, T> {
 
 /// Refuses an array of another length than that of a call.
 fn check_length(name: &str, expected: usize, found: usize) -> PyResult<()> {
-    let expected_text = format_args!("{expected} numbers");
-    Error::refuse_if(found != expected, name, expected_text, found).map_err(to_python)
-}
-
-/// Creates an array of zeros. numpy takes large ones from the system without writing them.
-fn zeros<'py>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-    let numpy = py.import(intern!(py, "numpy"))?;
-    let shape = PyTuple::new(py, shape)?;
-    let of_type = (shape, numpy::dtype::<f32>(py));
-    Ok(numpy.call_method1(intern!(py, "zeros"), of_type)?.cast_into()?)
+    let is_other = found != expected;
+    Error::refuse_if(is_other, name, format_args!("{expected} numbers"), found).map_err(to_python)
 }
 
 #[pymethods]
 impl RawSavedPictures {
     /// Differentiates a loss by the splats in the picture planes, given its derivatives by colours [C, H, W, X] and alphas
-    /// [C, H, W, 1]. The first arguments are those of the call.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the call, and three more")]
+    /// [C, H, W, 1].
     fn raster_gradients(
         &self,
         py: Python<'_>,
-        geometry: Geometry<'_>,
-        colors: Option<Floats<'_>>,
-        cameras: (Doubles<'_>, Doubles<'_>),
-        backgrounds: Option<Floats<'_>>,
-        drawing: Drawing,
+        call: RasterCall<'_>,
         cotangents: (Floats<'_>, Floats<'_>),
         is_absolute: bool,
     ) -> PyResult<RawPlaneGradients> {
-        let views =
-            Views::of(&geometry, colors.as_ref(), &cameras, backgrounds.as_ref(), &drawing)?;
+        let (views, drawing) = (Views::of(&call)?, &call.4);
         let by_values = numbers("v_colors", &cotangents.0)?;
         let by_alphas = numbers("v_alphas", &cotangents.1)?;
         let (pixels, count) = (drawing.pixels(), views.channels());
         check_length("v_colors", views.cameras.len() * pixels * count, by_values.len())?;
         check_length("v_alphas", views.cameras.len() * pixels, by_alphas.len())?;
         let mut pictures = Taken::new(&self.pictures, views.cameras.len())?;
-        let mut call = Call::default();
-        call.threads = drawing.threads;
+        let mut run = Call::default();
+        run.threads = drawing.threads;
         let mut sums = Vec::with_capacity(pictures.items.len());
         for (number, picture) in pictures.items.iter_mut().enumerate() {
             let (_, _, channels) = views.inputs(number);
-            let derivatives = PictureDerivatives {
+            let cotangents = PictureCotangents {
                 values: &by_values[number * pixels * count..][..pixels * count],
                 alphas: &by_alphas[number * pixels..][..pixels],
             };
-            sums.push(call.run(py, |task| {
-                picture.raster_gradients(&channels, &derivatives, is_absolute, task)
+            sums.push(run.run(py, |task| {
+                picture.raster_gradients(&channels, &cotangents, is_absolute, task)
             })?);
         }
         Ok(RawPlaneGradients { sums: Mutex::new(sums) })
@@ -148,33 +94,27 @@ impl RawSavedPictures {
 
     /// Differentiates by the inputs called `names`, given the derivatives by the projected centres of all splats,
     /// [C, N, 2], or of the drawn ones, [n, 2]. Returns flat arrays by name.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the call, and three more")]
     fn project_gradients<'py>(
         &self,
         py: Python<'py>,
-        geometry: Geometry<'py>,
-        colors: Option<Floats<'py>>,
-        cameras: (Doubles<'py>, Doubles<'py>),
-        backgrounds: Option<Floats<'py>>,
-        drawing: Drawing,
+        call: RasterCall<'py>,
         plane: &RawPlaneGradients,
         means2d: Floats<'py>,
         names: Vec<String>,
     ) -> PyResult<Named<'py>> {
-        let views =
-            Views::of(&geometry, colors.as_ref(), &cameras, backgrounds.as_ref(), &drawing)?;
+        let (views, drawing) = (Views::of(&call)?, &call.4);
         let mut sums = Taken::new(&plane.sums, views.cameras.len())?;
         let pictures = Taken::new(&self.pictures, views.cameras.len())?;
         let is_packed = means2d.shape().len() == 2;
         set_means2d(&mut sums.items, rows("means2d", &means2d)?, self.splats, is_packed)?;
         let outputs = Outputs::new(py, &views, &names)?;
-        let mut call = Call::default();
-        call.threads = drawing.threads;
+        let mut run = Call::default();
+        run.threads = drawing.threads;
         let mut poses: Vec<CameraGradients> = Vec::with_capacity(pictures.items.len());
         for (number, (picture, sums)) in pictures.items.iter().zip(&sums.items).enumerate() {
             let (slices, degree, channels) = views.inputs(number);
             poses.push(outputs.with(&views, number, |gradients| {
-                call.run(py, |task| {
+                run.run(py, |task| {
                     let rows = SplatRows::new(slices, degree)?;
                     picture.project_gradients(&rows, &channels, sums, gradients, task)
                 })

@@ -1,7 +1,7 @@
 //! Rasterization call of gsplat: draws splats in the caller's arrays from several cameras at once.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ fn renderer() -> Renderer {
 }
 
 /// Keeps a renderer that has drawn `splats` splats for the next call.
-pub(crate) fn keep(renderer: Renderer, splats: usize) {
+fn keep(renderer: Renderer, splats: usize) {
     if splats <= KEPT_SPLATS
         && let Ok(mut idle) = IDLE.try_lock()
     {
@@ -127,21 +127,49 @@ fn cameras_of(
     cameras.map(camera).collect()
 }
 
-/// Channels [C, H, W, X], alphas [C, H, W, 1], arrays of `meta`, and number of invalid rows left out.
-type Rasterized<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Named<'py>, u64);
+/// Pictures of a call, kept until the derivatives of a loss by them are known.
+#[pyclass(frozen, module = "quadrille._quadrille", name = "SavedPictures")]
+pub(crate) struct RawSavedPictures {
+    pub(crate) pictures: Mutex<Vec<SavedPicture>>,
+    pub(crate) splats: usize,
+}
 
-/// Draws splats from every camera, as gsplat's `rasterization`.
+impl Drop for RawSavedPictures {
+    fn drop(&mut self) {
+        let pictures = self.pictures.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(picture) = pictures.pop() {
+            keep(picture.into_renderer(), self.splats);
+        }
+    }
+}
+
+/// Arguments of a rasterization: geometry; colours; view matrices and intrinsics; backgrounds; options.
+pub(crate) type RasterCall<'py> = (
+    Geometry<'py>,
+    Option<Floats<'py>>,
+    (Doubles<'py>, Doubles<'py>),
+    Option<Floats<'py>>,
+    Drawing,
+);
+
+/// Channels [C, H, W, X], alphas [C, H, W, 1], arrays of `meta`, number of invalid rows left out, and the pictures for
+/// their gradients.
+type Rasterized<'py> =
+    (Bound<'py, PyAny>, Bound<'py, PyAny>, Named<'py>, u64, Option<RawSavedPictures>);
+
+/// Draws splats from every camera, as gsplat's `rasterization`. `saves` keeps the pictures for their gradients.
 #[pyfunction]
 pub(crate) fn rasterize<'py>(
     py: Python<'py>,
-    geometry: Geometry<'py>,
-    colors: Option<Floats<'py>>,
-    cameras: (Doubles<'py>, Doubles<'py>),
-    backgrounds: Option<Floats<'py>>,
-    drawing: Drawing,
+    call: RasterCall<'py>,
+    saves: bool,
 ) -> PyResult<Rasterized<'py>> {
-    let views = Views::of(&geometry, colors.as_ref(), &cameras, backgrounds.as_ref(), &drawing)?;
-    views.rasterize(py, None)
+    let views = Views::of(&call)?;
+    let mut saved = saves.then(Vec::new);
+    let (values, alphas, meta, invalid) = views.rasterize(py, saved.as_mut())?;
+    let splats = views.splats();
+    let pictures = saved.map(|saved| RawSavedPictures { pictures: Mutex::new(saved), splats });
+    Ok((values, alphas, meta, invalid, pictures))
 }
 
 /// Splats, colours, cameras and backgrounds of the caller, with the options of the call.
@@ -156,11 +184,7 @@ pub(crate) struct Views<'a> {
 
 impl<'a> Views<'a> {
     pub(crate) fn of(
-        geometry: &'a Geometry<'_>,
-        colors: Option<&'a Floats<'_>>,
-        cameras: &'a (Doubles<'_>, Doubles<'_>),
-        backgrounds: Option<&'a Floats<'_>>,
-        drawing: &'a Drawing,
+        (geometry, colors, cameras, backgrounds, drawing): &'a RasterCall<'_>,
     ) -> PyResult<Self> {
         let (views, lenses) = (numbers("viewmats", &cameras.0)?, numbers("Ks", &cameras.1)?);
         Ok(Self {
@@ -171,9 +195,9 @@ impl<'a> Views<'a> {
                 opacities: numbers("opacities", &geometry.3)?,
                 sh: &[],
             },
-            colors: colors.map(|colors| Colors::of(colors, drawing)).transpose()?,
+            colors: colors.as_ref().map(|colors| Colors::of(colors, drawing)).transpose()?,
             cameras: cameras_of(views, lenses, drawing.size).map_err(to_python)?,
-            backgrounds: backgrounds.map(|b| numbers("backgrounds", b)).transpose()?,
+            backgrounds: backgrounds.as_ref().map(|b| numbers("backgrounds", b)).transpose()?,
             profile: drawing.profile().map_err(to_python)?,
             drawing,
         })
@@ -219,11 +243,11 @@ impl<'a> Views<'a> {
     }
 
     /// Draws all pictures; keeps them in `saved` if it is there.
-    pub(crate) fn rasterize<'py>(
+    fn rasterize<'py>(
         &self,
         py: Python<'py>,
         saved: Option<&mut Vec<SavedPicture>>,
-    ) -> PyResult<Rasterized<'py>> {
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Named<'py>, u64)> {
         let (cameras, count) = (&self.cameras, self.channels());
         let (width, height) = self.drawing.size;
         let bytes = (count + 1) * size_of::<f32>() * cameras.len();

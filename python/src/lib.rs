@@ -33,11 +33,9 @@ mod _quadrille {
     #[pymodule_export]
     use super::errors::{FormatError, LimitError};
     #[pymodule_export]
-    use super::gradients::{
-        RawPlaneGradients, RawSavedPictures, axes_of_covariances, rasterize_saved,
-    };
+    use super::gradients::{RawPlaneGradients, axes_of_covariances};
     #[pymodule_export]
-    use super::gsplat::{rasterize, write_raw};
+    use super::gsplat::{RawSavedPictures, rasterize, write_raw};
     #[pymodule_export]
     use super::losses::loss;
     #[pymodule_export]

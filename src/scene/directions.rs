@@ -21,7 +21,7 @@ const LENGTHS: [[&str; 3]; 3] = [
 
 /// Prefix of the coefficients of a motion by powers of time, three per power (Spacetime Gaussians).
 const MOTION: &str = "motion_";
-/// Most powers of time.
+/// Number of powers of time that are looked for.
 const MAX_POWERS: usize = 8;
 
 /// Prefixes of columns that depend on the axes of the world and are not turned: rotations over time of Spacetime Gaussians

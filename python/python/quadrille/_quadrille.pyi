@@ -32,7 +32,6 @@ __all__ = [
     "presets",
     "profiles",
     "rasterize",
-    "rasterize_saved",
     "read_picture",
     "render",
     "rgb8",
@@ -47,6 +46,13 @@ __all__ = [
 
 _Floats = NDArray[np.float32]
 _Arrays = tuple[_Floats, ...]
+_RasterCall = tuple[
+    tuple[_Floats, _Floats, _Floats, _Floats],
+    _Floats | None,
+    tuple[NDArray[np.float64], NDArray[np.float64]],
+    _Floats | None,
+    Mapping[str, Any],
+]
 _Progress = Callable[[str, int, int], object] | None
 
 class FormatError(ValueError): ...
@@ -145,25 +151,10 @@ class PlaneGradients:
 @final
 class SavedPictures:
     def raster_gradients(
-        self,
-        geometry: tuple[_Floats, _Floats, _Floats, _Floats],
-        colors: _Floats | None,
-        cameras: tuple[NDArray[np.float64], NDArray[np.float64]],
-        backgrounds: _Floats | None,
-        drawing: Mapping[str, Any],
-        cotangents: tuple[_Floats, _Floats],
-        is_absolute: bool,
+        self, call: _RasterCall, cotangents: tuple[_Floats, _Floats], is_absolute: bool
     ) -> PlaneGradients: ...
     def project_gradients(
-        self,
-        geometry: tuple[_Floats, _Floats, _Floats, _Floats],
-        colors: _Floats | None,
-        cameras: tuple[NDArray[np.float64], NDArray[np.float64]],
-        backgrounds: _Floats | None,
-        drawing: Mapping[str, Any],
-        plane: PlaneGradients,
-        means2d: _Floats,
-        names: list[str],
+        self, call: _RasterCall, plane: PlaneGradients, means2d: _Floats, names: list[str]
     ) -> list[tuple[str, NDArray[Any]]]: ...
 
 def axes_of_covariances(covars: _Floats) -> tuple[_Floats, _Floats]: ...
@@ -197,19 +188,8 @@ def plot(job: Mapping[str, Any]) -> tuple[str, list[str]]: ...
 def presets() -> list[str]: ...
 def profiles() -> list[str]: ...
 def rasterize(
-    geometry: tuple[_Floats, _Floats, _Floats, _Floats],
-    colors: _Floats | None,
-    cameras: tuple[NDArray[np.float64], NDArray[np.float64]],
-    backgrounds: _Floats | None,
-    drawing: Mapping[str, Any],
-) -> tuple[_Floats, _Floats, list[tuple[str, NDArray[Any]]], int]: ...
-def rasterize_saved(
-    geometry: tuple[_Floats, _Floats, _Floats, _Floats],
-    colors: _Floats | None,
-    cameras: tuple[NDArray[np.float64], NDArray[np.float64]],
-    backgrounds: _Floats | None,
-    drawing: Mapping[str, Any],
-) -> tuple[_Floats, _Floats, list[tuple[str, NDArray[Any]]], int, SavedPictures]: ...
+    call: _RasterCall, saves: bool
+) -> tuple[_Floats, _Floats, list[tuple[str, NDArray[Any]]], int, SavedPictures | None]: ...
 def read_picture(path: str) -> _Floats: ...
 def render(
     scene: Scene, camera: Camera, look: Mapping[str, Any]

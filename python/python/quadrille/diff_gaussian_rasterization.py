@@ -138,7 +138,7 @@ class GaussianRasterizer:
         needs = means2D is not None and means2D.requires_grad or tracked(tensors) is not None
         is_tracked = torch.is_grad_enabled() and needs
         saved = SavedCall(call)
-        pixels, alphas, arrays, invalid = saved.draw() if is_tracked else _quadrille.rasterize(*call)
+        pixels, alphas, arrays, invalid = saved.draw() if is_tracked else _quadrille.rasterize(call, False)[:4]
         if invalid:
             warnings.warn(
                 f"{invalid} of {len(means3D)} splats are left out: a number is not finite, or the quaternion is zero",

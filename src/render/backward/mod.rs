@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use quadrille_base::Task;
-//! use quadrille_render::backward::{GradientRows, PictureDerivatives};
+//! use quadrille_render::backward::{GradientRows, PictureCotangents};
 //! use quadrille_render::cpu::channels::{ChannelPicture, ChannelSettings, ChannelValues};
 //! use quadrille_render::cpu::{RenderSettings, Renderer};
 //! use quadrille_render::preprocess::SplatRows;
@@ -27,7 +27,7 @@
 //! let (mut saved, _) = Renderer::default()
 //!     .render_saved(&splats, &camera, &settings, &channels, &mut picture, &task)?;
 //! // The loss is half the sum of the squared values.
-//! let by_picture = PictureDerivatives { values: &values, alphas: &vec![0.0; 64 * 36] };
+//! let by_picture = PictureCotangents { values: &values, alphas: &vec![0.0; 64 * 36] };
 //! let plane = saved.raster_gradients(&channels, &by_picture, false, &task)?;
 //! let mut means = vec![[0.0; 3]; 200];
 //! let mut gradients = GradientRows { means: &mut means, ..Default::default() };
@@ -54,9 +54,9 @@ mod plane_splat;
 mod rows;
 mod scene;
 
-pub use crate::cpu::{PictureDerivatives, RasterSums, SavedPicture};
+pub use crate::cpu::{PictureCotangents, RasterSums, SavedPicture};
 pub use gradients::{CameraGradients, Gradients, PlaneGradient, RasterGradients};
-pub use picture::{PictureCotangents, ScalarPicture};
+pub use picture::ScalarPicture;
 pub use rows::GradientRows;
 pub use scene::{ScalarScene, ScalarShapes, ScalarValues};
 

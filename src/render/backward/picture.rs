@@ -8,17 +8,8 @@ use super::gradients::{CameraGradients, Gradients, PlaneGradient, RasterGradient
 use super::plane_splat::{PlaneSplat, PoseGradient};
 use super::scene::ScalarScene;
 use crate::cpu::channels::{ChannelDepth, check_length};
-use crate::cpu::{LEAST_ALPHA, RenderSettings};
+use crate::cpu::{LEAST_ALPHA, PictureCotangents, RenderSettings};
 use crate::preprocess::ViewTransform;
-
-/// Derivatives of a loss by a picture of channels.
-#[derive(Debug, Clone, Copy)]
-pub struct PictureCotangents<'a> {
-    /// By the channels of every pixel, row by row.
-    pub values: &'a [f64],
-    /// By the alpha of every pixel, row by row.
-    pub alphas: &'a [f64],
-}
 
 /// A picture of channels in f64, and the fragments of its pixels.
 #[derive(Debug, Clone)]
@@ -172,7 +163,7 @@ impl<'a> ScalarPicture<'a> {
     /// [`Error::Argument`] if the length of an array is wrong; [`Error::Cancelled`].
     pub fn raster_gradients(
         &self,
-        cotangents: &PictureCotangents<'_>,
+        cotangents: &PictureCotangents<'_, f64>,
         task: &Task,
     ) -> Result<RasterGradients> {
         check_length("cotangents of values", self.values.len(), cotangents.values.len())?;

@@ -10,8 +10,8 @@ use super::scene::{ScalarShapes, ScalarValues};
 use crate::cpu::channels::{ChannelSettings, ChannelValues, check_length};
 use crate::cpu::{RasterSums, SavedPicture};
 use crate::preprocess::{
-    PlaneLanes, ShScratch, SplatRows, SplatSource, ViewTransform, WorldLanes, chain, colour_chain,
-    transpose,
+    CHUNK, PlaneLanes, ShScratch, SplatRows, SplatSource, ViewTransform, WorldLanes, chain,
+    colour_chain, transpose,
 };
 use quadrille_base::math::lanes::F64Lanes;
 use quadrille_base::math::narrow;
@@ -19,8 +19,6 @@ use quadrille_base::{Error, Result, Task};
 use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, SplatBlock, rest_coefficients};
 
-/// Splats per unit of parallel work.
-const CHUNK: usize = 256 * BLOCK;
 /// Numbers of the coefficients of degree 4, in whole blocks.
 const MOST_NUMBERS: usize = (3 * (rest_coefficients(4) + 1)).next_multiple_of(BLOCK);
 

@@ -36,7 +36,7 @@ pub use clock::RenderTimes;
 pub(crate) use layers::LEAST_ALPHA;
 pub use probe::{PixelFragment, PixelProbe};
 pub use renderer::{FrameSource, Renderer, render};
-pub use saved::{PictureDerivatives, RasterSums, SavedPicture};
+pub use saved::{PictureCotangents, RasterSums, SavedPicture};
 
 use quadrille_base::image::Layer;
 use quadrille_base::math::SimdLevel;

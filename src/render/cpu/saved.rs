@@ -1,12 +1,13 @@
 //! Pictures of channels that are kept until the derivatives of a loss by them are known.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 use super::RenderSettings;
-use super::bin::TileGrid;
+use super::bin::{TileGrid, split};
 use super::channels::{
     ChannelCounts, ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues, PixelLight,
     check_length,
@@ -24,11 +25,11 @@ use quadrille_scene::Camera;
 
 /// Derivatives of a loss by a picture of channels.
 #[derive(Debug, Clone, Copy)]
-pub struct PictureDerivatives<'a> {
+pub struct PictureCotangents<'a, T> {
     /// By the channels of every pixel, row by row.
-    pub values: &'a [f32],
+    pub values: &'a [T],
     /// By the alpha of every pixel, row by row.
-    pub alphas: &'a [f32],
+    pub alphas: &'a [T],
 }
 
 /// A picture of channels with its projected splats and the lists of its tiles.
@@ -136,20 +137,20 @@ impl SavedPicture {
     pub fn raster_gradients(
         &mut self,
         channels: &ChannelSettings<'_>,
-        derivatives: &PictureDerivatives<'_>,
+        cotangents: &PictureCotangents<'_, f32>,
         is_absolute: bool,
         task: &Task,
     ) -> Result<RasterSums> {
         check_length("channels", self.channels, channels.channels())?;
-        check_length("derivatives by values", self.values.len(), derivatives.values.len())?;
-        check_length("derivatives by alphas", self.transmittances.len(), derivatives.alphas.len())?;
+        check_length("cotangents of values", self.values.len(), cotangents.values.len())?;
+        check_length("cotangents of alphas", self.transmittances.len(), cotangents.alphas.len())?;
         let places = Places::new(&self.renderer.projected)?;
-        let entries = self.renderer.bins.ends().last().copied().unwrap_or(0);
+        let entries = self.renderer.bins.lists().last().map_or(0, |list| list.end);
         let mut buffers = std::mem::take(&mut self.renderer.replay);
         buffers.records.reserve_zeroed(entries * record_lines(self.channels));
         buffers.positions.reserve_zeroed(places.len);
         let background =
-            self.replay_tiles(channels, derivatives, is_absolute, &places, &mut buffers, task);
+            self.replay_tiles(channels, cotangents, is_absolute, &places, &mut buffers, task);
         task.check()?;
         let mut sums = self.add_records(channels, is_absolute, &places, &buffers);
         sums.background = background;
@@ -162,7 +163,7 @@ impl SavedPicture {
     fn replay_tiles(
         &self,
         channels: &ChannelSettings<'_>,
-        derivatives: &PictureDerivatives<'_>,
+        cotangents: &PictureCotangents<'_, f32>,
         is_absolute: bool,
         places: &Places,
         buffers: &mut ReplayBuffers,
@@ -173,26 +174,26 @@ impl SavedPicture {
         let picture = PictureRows {
             values: &self.values,
             transmittances: &self.transmittances,
-            by_values: derivatives.values,
-            by_alphas: derivatives.alphas,
+            by_values: cotangents.values,
+            by_alphas: cotangents.alphas,
             channels: self.channels,
             has_mean: self.has_mean,
         };
         let Renderer { projected, bins, .. } = &self.renderer;
         let positions = as_atomic_u64(&mut buffers.positions);
         let lines = record_lines(self.channels);
-        let starts = [0].iter().chain(bins.ends()).copied();
-        let lengths = starts.clone().zip(bins.ends()).map(|(start, end)| (end - start) * lines);
-        let tiles: Vec<_> = split(&mut buffers.records, lengths).into_iter().zip(starts).collect();
+        let lengths = bins.lists().map(|list| list.len() * lines);
+        let records = split(&mut buffers.records, lengths);
+        let tiles: Vec<_> = records.into_iter().zip(bins.lists()).collect();
         let values = channels.value_channels();
-        let of_tile = |cotangents: &mut TileCotangents, (tile_index, (records, start))| {
-            let records: &mut [Line] = records;
+        let replay = |pixels: &mut TileCotangents,
+                      (tile_index, (records, list)): NumberedTile<'_>| {
             let mut background = vec![0.0; values];
             if task.is_cancelled() {
                 return background;
             }
             let area = area_of_tile(tile_index, grid, size);
-            cotangents.load(area, &picture, &mut background);
+            pixels.load(area, &picture, &mut background);
             let replayed = ReplayedTile {
                 splats: projected.slots(),
                 list: bins.tile(tile_index),
@@ -203,17 +204,17 @@ impl SavedPicture {
             let cell = [tile_index % grid.columns, tile_index / grid.columns].map(fit::<u32>);
             let each = |slot: usize, record: Option<usize>| {
                 let place = places.of(slot, cell);
-                let position = record.map_or(0, |record| (start + record + 1) as u64);
+                let position = record.map_or(0, |record| (list.start + record + 1) as u64);
                 // Every place belongs to one tile, so relaxed order is enough.
                 positions[place].store(position, Relaxed);
             };
             stream_lines(records, |records| {
-                replayed.replay(&Tile::new(area), &self.settings, cotangents, records, each);
+                replayed.replay(&Tile::new(area), &self.settings, pixels, records, each);
             });
             background
         };
         let tiles = tiles.into_par_iter().enumerate().with_max_len(1);
-        let parts: Vec<Vec<f64>> = tiles.map_init(TileCotangents::default, of_tile).collect();
+        let parts: Vec<Vec<f64>> = tiles.map_init(TileCotangents::default, replay).collect();
         let mut background = vec![0.0; values];
         for part in parts {
             for (sum, part) in background.iter_mut().zip(part) {
@@ -297,7 +298,10 @@ impl SavedPicture {
     }
 }
 
-/// Distance of prefetched places.
+/// Number of a tile, the lines of its records, and the positions of its entries.
+type NumberedTile<'a> = (usize, (&'a mut [Line], Range<usize>));
+
+/// Distance in places between an added record and the one that is prefetched.
 const PLACES_AHEAD: usize = 16;
 
 /// Derivative of the logarithm of alpha by u, divided by -u: alpha is 2 to the power of -u² - v².
@@ -307,14 +311,4 @@ const OFFSETS_PER_PX: f32 = 2.0 * std::f32::consts::LN_2;
 fn by_centre(splat: &ProjectedSplat, total: &[f32]) -> [f32; 2] {
     let [u, v] = [total[place::OFFSETS], total[place::OFFSETS + 1]];
     [splat.u_per_x * u, splat.v_per_y * v - splat.u_per_y * u].map(|by| OFFSETS_PER_PX * by)
-}
-
-/// Divides `items` into parts of the given lengths.
-fn split<T>(mut items: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let part = |length: usize| {
-        let (part, rest) = std::mem::take(&mut items).split_at_mut(length);
-        items = rest;
-        part
-    };
-    lengths.map(part).collect()
 }

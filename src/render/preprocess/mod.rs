@@ -35,7 +35,7 @@ pub use view_transform::{ViewTransform, cut_radius_squared};
 
 pub(crate) use kept::KeptSplats;
 pub(crate) use lanes::{PlaneLanes, WorldLanes, chain, colour_chain};
-pub(crate) use project::{Projected, ProjectedChunk};
+pub(crate) use project::{CHUNK, Projected, ProjectedChunk};
 use quadrille_base::shading::Profile;
 use quadrille_base::{Result, Task};
 use quadrille_scene::{Camera, Splats};

@@ -21,7 +21,7 @@ use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, SplatBlock};
 pub(super) const CHUNK_BLOCKS: usize = 256;
 const BLOCKS_AHEAD: usize = 2;
 /// Splats per chunk. A chunk has as many slots, or twice as many in panoramas.
-pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
+pub(crate) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slot numbers have 32 bits.
 const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
 

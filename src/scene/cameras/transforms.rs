@@ -117,6 +117,7 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
 fn listed_split(root: &JsonNode, file: &mut CameraFile) -> Result<Option<ViewSplit>> {
     let in_file: Vec<String> =
         file.all_names_in_file().iter().map(|name| plain_path(name)).collect();
+    let known: HashSet<&String> = in_file.iter().collect();
     let mut split = ViewSplit::default();
     let mut is_stated = false;
     let lists: [(&str, PartOf); 3] = [
@@ -131,7 +132,6 @@ fn listed_split(root: &JsonNode, file: &mut CameraFile) -> Result<Option<ViewSpl
         let names: HashSet<String> = names.collect::<Result<_>>()?;
         let is_listed = |index: &usize| names.contains(&in_file[*index]);
         *part(&mut split) = (0..in_file.len()).filter(is_listed).collect();
-        let known: HashSet<&String> = in_file.iter().collect();
         let missing = names.iter().filter(|name| !known.contains(name));
         if let Some(first) = missing.clone().min() {
             file.warnings.push(format!(

@@ -17,7 +17,7 @@ from ._namespace import detached, first_derivative
 #: Arguments of `rasterization` with gradients.
 NAMES = ("means", "quats", "scales", "opacities", "colors", "viewmats", "backgrounds", "covars")
 
-#: Arguments of `_quadrille.rasterize`.
+#: The first argument of `_quadrille.rasterize`: all that a picture depends on.
 Call = tuple[Any, ...]
 #: Colours, alphas, arrays of `meta`, and number of rows that are left out.
 Drawn = tuple[NDArray[np.float32], NDArray[np.float32], list[tuple[str, NDArray[Any]]], int]
@@ -32,7 +32,7 @@ class SavedCall:
 
     def draw(self) -> Drawn:
         """Draws and saves the pictures."""
-        pixels, alphas, meta, invalid, self._pictures = _quadrille.rasterize_saved(*self.call)
+        pixels, alphas, meta, invalid, self._pictures = _quadrille.rasterize(self.call, True)
         return pixels, alphas, meta, invalid
 
     @property
@@ -55,7 +55,7 @@ class SavedCall:
     def plane_gradients(self, v_colors: object, v_alphas: object, absolute: bool) -> _quadrille.PlaneGradients:
         """Derivatives of a loss in the picture planes, given those by colours and alphas."""
         cotangents = take(v_colors, "v_colors"), take(v_alphas, "v_alphas")
-        return self.pictures.raster_gradients(*(*self.call, cotangents, absolute))
+        return self.pictures.raster_gradients(self.call, cotangents, absolute)
 
     def input_gradients(
         self, plane: _quadrille.PlaneGradients, v_means2d: NDArray[Any], names: list[str]
@@ -67,7 +67,7 @@ class SavedCall:
         shapes["covars"] = (self.splats, 6)
         wanted = [name for name in names if name in shapes]
         centres = take(v_means2d, "v_means2d")
-        found = self.pictures.project_gradients(*(*self.call, plane, centres, wanted))
+        found = self.pictures.project_gradients(self.call, plane, centres, wanted)
         return {name: array.reshape(shapes[name]) for name, array in found}
 
 

@@ -289,7 +289,7 @@ def _drawn(arguments: dict[str, Any], saved: list[SavedCall] | None = None) -> t
     batch, elements = _batches(arguments)
     prepared = [_call(element, drawing, arguments) for element in elements]
     if saved is None:
-        drawn = [_quadrille.rasterize(*call) for call in prepared]
+        drawn = [_quadrille.rasterize(call, False)[:4] for call in prepared]
     else:
         saved.extend(SavedCall(call) for call in prepared)
         drawn = [call.draw() for call in saved]

@@ -115,7 +115,7 @@ fn vertical<S: Simd, const UPPER: bool>(simd: S, taps: &[Tap<'_>], x: usize) -> 
     [a, b, squares, products]
 }
 
-/// WindowSimilarity of eight windows.
+/// Similarity of two pictures in eight windows.
 #[derive(Clone, Copy)]
 pub(super) struct WindowSimilarity<S: Simd> {
     /// Windowed means of a and b.
@@ -127,7 +127,7 @@ pub(super) struct WindowSimilarity<S: Simd> {
 }
 
 impl<S: Simd> WindowSimilarity<S> {
-    /// WindowSimilarity of windows by their means of a, b, a^2 + b^2 and a b, with C1 and C2 in the unit of the squares.
+    /// Similarity of windows by their means of a, b, a^2 + b^2 and a b, with C1 and C2 in the unit of the squares.
     #[inline(always)]
     pub(super) fn of([a, b, squares, product]: [f64x8<S>; 4], [c1, c2]: [f64; 2]) -> Self {
         let (ab, aa_bb) = (a * b, a * a + b * b);

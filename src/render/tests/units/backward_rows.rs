@@ -145,7 +145,7 @@ fn fast(inputs: &Inputs<'_>, [by_values, by_alphas]: &[Vec<f32>; 2]) -> Classes 
     let task = Task::NEVER;
     let rows = SplatRows::new(inputs.slices, inputs.sh_degree).unwrap();
     let mut saved = saved(inputs, &rows);
-    let derivatives = PictureDerivatives { values: by_values, alphas: by_alphas };
+    let derivatives = PictureCotangents { values: by_values, alphas: by_alphas };
     let sums = saved.raster_gradients(&inputs.channels, &derivatives, true, &task).unwrap();
     let plain = saved.raster_gradients(&inputs.channels, &derivatives, false, &task).unwrap();
     assert!(plain.absolute_means2d.is_empty());
@@ -217,7 +217,7 @@ fn covariances_have_the_gradients_of_the_definition() {
         let ScalarShapes::Covariances(expected) = expected.shapes else { panic!("axes") };
         let rows = SplatRows::new(inputs.slices, inputs.sh_degree).unwrap();
         let mut saved = saved(&inputs, &rows);
-        let derivatives = PictureDerivatives { values: &by_values, alphas: &by_alphas };
+        let derivatives = PictureCotangents { values: &by_values, alphas: &by_alphas };
         let channels = &inputs.channels;
         let sums = saved.raster_gradients(channels, &derivatives, false, &task).unwrap();
         let mut found = [[0.0; 6]; SPLATS];
@@ -282,7 +282,7 @@ fn a_saved_picture_holds_its_pixels_beside_what_every_frame_holds() {
     let frame = saved.renderer().used_bytes();
     assert_eq!(saved.used_bytes() - frame, 4 * 4 * 196 * 109);
     let [values, alphas] = cotangents(&inputs, 0);
-    let derivatives = PictureDerivatives { values: &values, alphas: &alphas };
+    let derivatives = PictureCotangents { values: &values, alphas: &alphas };
     saved.raster_gradients(&inputs.channels, &derivatives, false, &Task::NEVER).unwrap();
     // 64 bytes per entry of a list, and 8 per pair of a splat and a tile, which are as many.
     let entries = (saved.used_bytes() - frame - 4 * 4 * 196 * 109) / 72;
@@ -310,9 +310,9 @@ fn arguments_of_other_pictures_are_errors() {
     let mut saved = saved(&inputs, &rows);
     let [values, alphas] = cotangents(&inputs, 0);
     let task = Task::NEVER;
-    let short = PictureDerivatives { values: &values, alphas: &alphas[1..] };
+    let short = PictureCotangents { values: &values, alphas: &alphas[1..] };
     assert!(saved.raster_gradients(&inputs.channels, &short, false, &task).is_err());
-    let whole = PictureDerivatives { values: &values, alphas: &alphas };
+    let whole = PictureCotangents { values: &values, alphas: &alphas };
     let sums = saved.raster_gradients(&inputs.channels, &whole, false, &task).unwrap();
     let mut means = [[0.0; 3]; SPLATS - 1];
     let mut gradients = GradientRows { means: &mut means, ..Default::default() };
