@@ -36,8 +36,7 @@ impl<'a, T> Taken<'a, T> {
             Ok(taken)
         } else {
             let found = taken.items.len();
-            let expected =
-                format!("the saved pictures of {cameras} cameras in one thread at a time");
+            let expected = format!("pictures of {cameras} cameras that no other thread uses");
             Err(to_python(Error::argument("gradients", expected, found)))
         }
     }

@@ -143,7 +143,7 @@ impl Action {
 
     /// True if the action turns or mirrors the axes of the world.
     pub(super) fn turns(&self) -> bool {
-        matches!(self, Self::Rotate(_) | Self::Axes(_))
+        matches!(self, Self::Rotate(_) | Self::Axes(_) | Self::Transform(_))
     }
 
     /// Returns the camera with the same view after the action as `camera` has before; `None` if the action mirrors.

@@ -11,7 +11,7 @@
 //! T     *= 1 - alpha
 //! ```
 //!
-//! Splat by splat, not block by block as when drawing: the sums of a splat then stay in registers.
+//! Splats are replayed one by one, and not block by block as they are drawn, so that the sums of a splat stay in registers.
 
 use fearless_simd::{dispatch, f32x16, prelude::*};
 

@@ -56,7 +56,7 @@ pub struct RasterSums {
     pub means2d: Vec<[f32; 2]>,
     /// Sums of the absolute values of the pixels' contributions to [`Self::means2d`]; empty unless asked for.
     pub absolute_means2d: Vec<[f32; 2]>,
-    /// By the channels, including depth, row by row. A mean depth holds the derivative by the splat's depth.
+    /// By the channels, including depth, row by row. The entry of a mean depth is the derivative by the splat's depth.
     pub channels: Vec<f32>,
     /// By the background of each channel except depth.
     pub background: Vec<f32>,
@@ -278,8 +278,7 @@ impl SavedPicture {
                     indices[number] = splat.index;
                     means2d[number] = by_centre(splat, total);
                     if let Some(absolute) = absolute.get_mut(number) {
-                        *absolute =
-                            [0, 1].map(|axis| OFFSETS_PER_PX * total[place::ABSOLUTE + axis]);
+                        *absolute = [0, 1].map(|axis| BY_OFFSET * total[place::ABSOLUTE + axis]);
                     }
                     let [uu, uv, vv] = [0, 1, 2].map(|m| total[place::MOMENTS + m]);
                     shapes[number] = [total[place::TOTAL], uu, uv, vv];
@@ -304,11 +303,11 @@ type NumberedTile<'a> = (usize, (&'a mut [Line], Range<usize>));
 /// Distance in places between an added record and the one that is prefetched.
 const PLACES_AHEAD: usize = 16;
 
-/// Derivative of the logarithm of alpha by u, divided by -u: alpha is 2 to the power of -u² - v².
-const OFFSETS_PER_PX: f32 = 2.0 * std::f32::consts::LN_2;
+/// Factor of -u in the derivative of the logarithm of alpha by u: alpha is the opacity times 2 to the power of -u² - v².
+const BY_OFFSET: f32 = 2.0 * std::f32::consts::LN_2;
 
 /// Derivatives by the centre, from the sums of u and v.
 fn by_centre(splat: &ProjectedSplat, total: &[f32]) -> [f32; 2] {
     let [u, v] = [total[place::OFFSETS], total[place::OFFSETS + 1]];
-    [splat.u_per_x * u, splat.v_per_y * v - splat.u_per_y * u].map(|by| OFFSETS_PER_PX * by)
+    [splat.u_per_x * u, splat.v_per_y * v - splat.u_per_y * u].map(|by| BY_OFFSET * by)
 }

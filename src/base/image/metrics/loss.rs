@@ -53,7 +53,7 @@ pub struct LossTerms {
 ///
 /// With the means ma, mb of a and b, s of a^2 + b^2 and p of a b, the derivative by a pixel of a is the sum over its
 /// windows of `by_mean + 2 a by_s + b by_p`. In this form, large numbers cancel where the pictures are alike.
-/// `by_mean + a excess + (b - a) by_p` with `excess = by_p + 2 by_s` is equal, and is exact in f32.
+/// `by_mean + a excess + (b - a) by_p` with `excess = by_p + 2 by_s` is equal, and f32 is accurate enough for it.
 const MAPS: usize = 3;
 
 impl LossPictures<'_> {

@@ -53,8 +53,8 @@ pub(crate) struct WorldLanes<S: Simd> {
     pub(crate) inexact: u64,
 }
 
-/// Factor from the moments of the offsets to those of standard deviations: 4 ln² 2 of the exponents' base, times the
-/// square of the offsets' constant.
+/// Factor of the moments of u and v in the form: 4 ln² 2, since alpha is a power of 2, times log2(e) / 2, the square of the
+/// constant in u and v.
 const MOMENTS_SCALE: f32 = 2.0 * std::f32::consts::LN_2;
 
 #[inline(always)]

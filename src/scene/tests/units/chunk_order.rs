@@ -48,6 +48,25 @@ fn chunks_are_compact() {
     assert_eq!(improved_chunk_order(&raw, &Task::NEVER).unwrap(), None);
 }
 
+/// A file that is read and written again: its chunks could be smaller, but their positions are numbers of their grids.
+#[test]
+fn chunks_of_quantised_positions_stay() {
+    let mut raw = RawColumns::zeroed(4 * CHUNK_ROWS, 0);
+    for row in 0..raw.rows() {
+        // Every chunk has splats at both ends of the scene.
+        let end = if row % 2 == 0 { 0.0 } else { 1000.0 };
+        for (axis, column) in raw.mean.iter_mut().enumerate() {
+            let step = 1000.0 / f64::from(GRID[axis]);
+            let number = (row % CHUNK_ROWS / 2) as f64 * step;
+            column[row] = if end > 0.0 { end - number } else { number };
+        }
+    }
+    raw.scale.iter_mut().flatten().for_each(|log| *log = -3.0);
+    assert_eq!(improved_chunk_order(&raw, &Task::NEVER).unwrap(), None);
+    raw.mean[1][700] += 0.5 * 1000.0 / f64::from(GRID[1]);
+    assert!(improved_chunk_order(&raw, &Task::NEVER).unwrap().is_some());
+}
+
 /// Splats that are dense in the middle, with tails along some axes, as skies and floaters are.
 #[test]
 fn outliers_are_in_chunks_of_their_own() {
