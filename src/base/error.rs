@@ -31,7 +31,7 @@ pub enum Error {
         found: String,
     },
     /// A file could not be opened or read.
-    #[error("{}: cannot read: {reason}", shown(path))]
+    #[error("{}: cannot read: {}", shown(path), reason_of(reason))]
     Read {
         /// Path of the file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum Error {
         reason: std::io::Error,
     },
     /// A file could not be written.
-    #[error("{}: cannot write: {reason}", shown(path))]
+    #[error("{}: cannot write: {}", shown(path), reason_of(reason))]
     Write {
         /// Path of the file.
         path: PathBuf,
@@ -239,6 +239,15 @@ impl Error {
 /// Returns the prefix `PATH: ` of a message about a file; empty without a path.
 fn in_path(path: Option<&Path>) -> String {
     path.map_or(String::new(), |path| format!("{}: ", shown(path)))
+}
+
+/// Formats the operating system's reason as all other reasons: without its number, in lower case.
+fn reason_of(reason: &std::io::Error) -> String {
+    let text = reason.to_string();
+    let Some(number) = reason.raw_os_error() else { return text };
+    let text = text.strip_suffix(&format!(" (os error {number})")).unwrap_or(&text);
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// Formats a path for a message.

@@ -16,6 +16,9 @@ const NEW_FILE_MODE: u32 = 0o666;
 
 const PART: &str = ".part";
 
+/// Path that stands for standard output.
+pub const STDOUT: &str = "-";
+
 const MAX_LINKS: usize = 40;
 
 /// Temporary files of writes in progress: global, because an interrupt ends the process, not one writer.
@@ -26,7 +29,8 @@ static PART_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// The bytes go to a temporary file in the same folder, which is renamed to `path` only when `write`
 /// has succeeded; on an error, an old file stays as it was. A symbolic link is followed, and the
 /// file it points at is replaced. A path that exists and is not a plain file, such as `/dev/null` or
-/// a pipe, is written to directly. The writer is buffered, and fails as soon as the task is cancelled.
+/// a pipe, is written to directly, and [`STDOUT`] is standard output, whose reader may close it early. The writer is buffered,
+/// and fails as soon as the task is cancelled.
 ///
 /// # Errors
 /// [`Error::Write`] and [`Error::Cancelled`].
@@ -59,11 +63,19 @@ pub fn write_whole_if(
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> Result<bool> {
     crate::span!("write");
+    if path == Path::new(STDOUT) {
+        return match write_buffered(io::stdout().lock(), task, write) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                task.check().and(Err(Error::write(Path::new("<stdout>"), error)))
+            }
+            _ => accept(path),
+        };
+    }
     let real = link_target(path);
     let written = match fs::metadata(&real) {
         Ok(there) if !there.is_file() => {
             let file = OpenOptions::new().write(true).open(&real);
-            file.and_then(|file| write_buffered(&file, task, write)).map(|()| accept(&real))
+            file.and_then(|file| write_buffered(file, task, write)).map(|()| accept(&real))
         }
         _ => write_and_rename(&real, task, write, accept),
     };
@@ -91,6 +103,29 @@ pub fn write_folder(
     written.unwrap_or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
+/// Checks that the folder `path` can be written by [`write_folder`]. Call it before long work whose result would otherwise
+/// be lost.
+///
+/// # Errors
+/// [`Error::Write`] for a folder that holds other files than `is_replaceable` accepts, or has no name.
+pub fn check_folder(path: &Path, is_replaceable: impl Fn(&str) -> bool) -> Result<()> {
+    check_replaceable(&link_target(path), &is_replaceable).map_err(|e| Error::write(path, e))
+}
+
+fn check_replaceable(path: &Path, is_replaceable: &impl Fn(&str) -> bool) -> io::Result<()> {
+    if path.file_name().is_none() || path == Path::new(STDOUT) {
+        let reason = "the folder needs a name; it cannot be the working folder itself";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    match other_file(path, "", is_replaceable)? {
+        None => Ok(()),
+        Some(other) => Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            format!("the folder holds {}, which would be lost; name a new folder", shown(&other)),
+        )),
+    }
+}
+
 fn write_and_swap(
     path: &Path,
     files: &[(impl AsRef<str>, Vec<u8>)],
@@ -98,15 +133,7 @@ fn write_and_swap(
     task: &Task,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> io::Result<Result<bool>> {
-    if path.file_name().is_none() {
-        let reason = "the folder needs a name; it cannot be the working folder itself";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
-    }
-    if let Some(other) = other_file(path, "", &is_replaceable)? {
-        let reason =
-            format!("the folder holds {}, which would be lost; name a new folder", shown(&other));
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
-    }
+    check_replaceable(path, &is_replaceable)?;
     let temporary = temporary_names().tempdir_in(folder_of(path));
     // Dropping it removes the folder.
     let temporary = temporary.map_err(|e| without_its_name(&e, &folder_of(path)))?;
@@ -166,9 +193,20 @@ fn other_file(
     Ok(None)
 }
 
-/// Creates the folder of the output `path` if it is missing. Call it before long work whose result would otherwise be lost.
+/// Creates the folder of the output `path` if it is missing, and checks that files can be created there. Call it before
+/// long work whose result would otherwise be lost.
+///
+/// # Errors
+/// [`Error::Write`].
 pub fn make_folder_of(path: &Path) -> Result<()> {
-    fs::create_dir_all(folder_of(&link_target(path))).map_err(|e| Error::write(path, e))
+    let real = link_target(path);
+    let is_new = || match fs::metadata(&real) {
+        Ok(there) => there.is_file(),
+        Err(_) => true,
+    };
+    fs::create_dir_all(folder_of(&real))
+        .and_then(|()| if is_new() { temporary_beside(&real).map(drop) } else { Ok(()) })
+        .map_err(|e| Error::write(path, e))
 }
 
 /// Refuses an output that is one of the `inputs`, also through relative paths and symbolic links.
@@ -243,7 +281,7 @@ fn write_and_rename(
 }
 
 fn write_buffered(
-    file: &File,
+    file: impl Write,
     task: &Task,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -280,7 +318,8 @@ fn temporary_names<'a>() -> tempfile::Builder<'a, 'a> {
 fn without_its_name(error: &io::Error, folder: &Path) -> io::Error {
     let kind = error.kind();
     if kind == io::ErrorKind::NotFound {
-        return io::Error::new(kind, format!("the folder {} does not exist", shown(folder)));
+        let folder_is = if folder.is_dir() { "accepts no new files" } else { "does not exist" };
+        return io::Error::new(kind, format!("the folder {} {folder_is}", shown(folder)));
     }
     let reason = error.get_ref().and_then(std::error::Error::source);
     reason.map_or(kind.into(), |reason| io::Error::new(kind, reason.to_string()))
@@ -289,6 +328,14 @@ fn without_its_name(error: &io::Error, folder: &Path) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_without_new_files_is_refused_before_the_work() {
+        let error = make_folder_of(Path::new("/proc/x.png")).unwrap_err().to_string();
+        assert!(error.ends_with("the folder /proc accepts no new files"), "{error}");
+        make_folder_of(Path::new("/dev/null")).unwrap();
+    }
 
     #[test]
     fn files_in_progress_are_known() {

@@ -13,16 +13,16 @@ use serde_json::{Value, json};
 pub(super) use self::args::Args;
 use self::layers::ComparedLayers;
 use self::observer::Console;
-use self::opened::{Kind, Opened, kind_of, warn_unmatched};
+use self::opened::{Kind, Opened, kind_of, missing_pictures, warn_unmatched};
 use self::outputs::PageFacts;
 use super::console::{Exit, fail, print, print_json};
-use super::least_psnr::{check_psnr, sort_by_psnr};
+use super::limits::sort_by_psnr;
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_evaluation::pairing::{self, Pairs};
 use quadrille_evaluation::{
-    Conditions, Evaluated, Evaluator, LpipsMetrics, Masks, MetricColumn, PairRow, PairSource,
-    Summary, TextRows,
+    Conditions, Evaluated, Evaluator, Limits, LpipsMetrics, Masks, MetricColumn, PairRow,
+    PairSource, Summary, TextRows, Verdict,
 };
 use quadrille_scene::LoadOptions;
 use quadrille_scene::cameras::ViewSpec;
@@ -72,13 +72,17 @@ impl Compared<'_> {
             conditions: &conditions,
         };
         args.outputs.write(&facts, &evaluated, &summary, self.session)?;
+        let limits = limits(args);
+        let Evaluated { rows, unmeasured, .. } = &evaluated;
+        let verdict = limits.verdict(opened.one, rows, unmeasured, &opened.missing);
         if args.json {
-            print_json(self.document(&evaluated, &summary, &conditions, opened))?;
+            let mut document = self.document(&evaluated, &summary, &conditions, opened);
+            if limits.are_set() {
+                verdict.add_to(&mut document, limits);
+            }
+            print_json(document)?;
         }
-        let compared = evaluated.rows.iter().map(|row| (row.pair.name.as_str(), &row.comparison));
-        let blank = evaluated.unmeasured.iter().filter(|row| row.is_blank);
-        let blank: Vec<&str> = blank.map(|row| row.pair.name.as_str()).collect();
-        let exit = check_psnr(compared, &blank, opened.one, args.fail_under_psnr);
+        let exit = conclude(args, &verdict, limits)?;
         match last_error {
             Some(error) => Err(error),
             None => Ok(exit),
@@ -102,6 +106,7 @@ impl Compared<'_> {
                 opened.counted,
                 args.a.is_dir() && args.b.is_dir(),
                 args.views.files().chain(args.exposures.file()),
+                |others| args.limits.prepare(1, limits(args).are_set(), others),
             )?,
             bar: ProgressBar::hidden(),
             text,
@@ -122,7 +127,7 @@ impl Compared<'_> {
         drop(progress);
         match evaluated {
             Ok(evaluated) if evaluated.rows.is_empty() => {
-                let is_checked = args.fail_under_psnr.is_some() && !evaluated.unmeasured.is_empty();
+                let is_checked = limits(args).are_set() && !evaluated.unmeasured.is_empty();
                 match console.last_error {
                     Some(error) => Err(error),
                     None if is_checked => Ok((evaluated, None)),
@@ -172,6 +177,7 @@ impl Compared<'_> {
             "background": conditions.background,
             "conditions": conditions.sentence(summary),
             "pairs": rows,
+            "missing": opened.missing,
         });
         summary.add_to(&mut document);
         if !evaluated.unmeasured.is_empty() {
@@ -183,6 +189,18 @@ impl Compared<'_> {
         }
         document
     }
+}
+
+fn limits(args: &Args) -> Limits {
+    Limits {
+        lpips: args.fail_over_lpips,
+        allow_missing: args.allow_missing,
+        ..args.limits.of_level(0)
+    }
+}
+
+fn conclude(args: &Args, verdict: &Verdict, limits: Limits) -> Result<Exit> {
+    args.limits.conclude(verdict, limits.are_set() && !args.json)
 }
 
 fn nothing(opened: &Opened) -> anyhow::Error {
@@ -198,6 +216,9 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     }
     if args.fail_over_share.is_some() && !args.layers {
         return Err(Error::needs("--fail-over-share", "--layers, whose pixels it counts"));
+    }
+    if args.allow_missing && !limits(args).are_set() && args.fail_over_share.is_none() {
+        return Err(Error::needs("--allow-missing", "a limit, such as --fail-under-psnr 30"));
     }
     let has_scenes = !matches!(kind, Kind::Pictures | Kind::Films);
     let scenes = "scenes, or a scene and photos";
@@ -235,22 +256,25 @@ fn compare_layers(args: &Args, found: &Pairs, session: &Session) -> anyhow::Resu
     if let Some(error) = failed.take_if(|_| compared.is_empty()) {
         return Err(error);
     }
+    let missing = missing_pictures(found);
+    let failures = match args.fail_over_share {
+        Some(most) => compared.failures(most, if args.allow_missing { &[] } else { &missing }),
+        None => Vec::new(),
+    };
     if args.json {
-        print_json(compared.json())?;
+        let mut document = compared.json();
+        document["missing"] = json!(missing);
+        if let Some(most) = args.fail_over_share {
+            document["limit"] = json!({ "differing_share": most });
+            document["passed"] = (failures.is_empty() && failed.is_none()).into();
+        }
+        print_json(document)?;
     } else {
         print(compared.table())?;
     }
-    if let Some(error) = failed {
-        return Err(error);
+    failures.iter().for_each(|text| fail(text));
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(Exit::of(failures.is_empty())),
     }
-    let most = args.fail_over_share.unwrap_or(1.0);
-    let above: Vec<String> = compared.above_share(most).collect();
-    if above.is_empty() {
-        return Ok(Exit::Done);
-    }
-    fail(&format!(
-        "expected at most a share of {most} of the pixels of every layer to differ, found more in {}",
-        above.join(", ")
-    ));
-    Ok(Exit::CheckFailed)
 }

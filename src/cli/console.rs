@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
@@ -74,9 +75,18 @@ pub(crate) fn print(page: impl AsRef<str>) -> Result<()> {
     print_bytes(plain(page.as_ref()).as_bytes())
 }
 
+/// Prints the help or version that clap gives as an error. A closed pipe (`| head`) is not an error.
+pub(crate) fn print_help(help: &clap::Error) -> Result<()> {
+    written(help.print().and_then(|()| io::stdout().flush()))
+}
+
 pub(crate) fn print_bytes(bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(bytes.as_ref()).and_then(|()| out.flush()) {
+    written(out.write_all(bytes.as_ref()).and_then(|()| out.flush()))
+}
+
+fn written(result: io::Result<()>) -> Result<()> {
+    match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::write(Path::new("<stdout>"), error))
         }
@@ -84,10 +94,18 @@ pub(crate) fn print_bytes(bytes: impl AsRef<[u8]>) -> Result<()> {
     }
 }
 
+/// Whether a JSON document was printed.
+static HAS_JSON: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn has_printed_json() -> bool {
+    HAS_JSON.load(Ordering::Relaxed)
+}
+
 /// Writes a JSON document to standard output: the version and commit of the build (`unknown` outside its
 /// repository), then the fields of the object `body`.
 pub(crate) fn print_json(body: Value) -> Result<()> {
     let document = document(body);
+    HAS_JSON.store(true, Ordering::Relaxed);
     print_bytes(format!("{document:#}\n"))
 }
 

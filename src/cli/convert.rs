@@ -10,28 +10,28 @@ use serde_json::json;
 use self::actions::OrderedActions;
 use super::console::{Exit, fail, print, print_json};
 use super::inputs::{note_file_of_folder, warn_of_encoding};
-use super::least_psnr::{check_psnr, sort_by_psnr};
+use super::limits::{LimitFlags, sort_by_psnr};
 use super::options::NearFlag;
 use super::outputs::Outputs;
 use super::resume::{Resume, note_of};
 use super::session::{Progress, Session};
 use super::views::JudgingViews;
 use quadrille_base::output::write_bytes;
-use quadrille_base::parse::{finite, whole_number};
+use quadrille_base::parse::whole_number;
 use quadrille_base::{Error, Result, Task};
 use quadrille_evaluation::pairing::PairName;
 use quadrille_evaluation::{
-    Conditions, LpipsDistances, MetricColumn, PairRow, Summary, TextRows, UnmeasuredRow,
+    Conditions, LpipsDistances, MetricColumn, PairRow, Summary, TextRows, UnmeasuredRow, Verdict,
 };
 use quadrille_render::convert::{
-    Change, Conversion, ConversionHost, ConversionLoss, Converted, ConvertedFile, DrawnBy,
-    LOD_LEVELS, MAX_LOD_LEVELS, Step, StepResult, ViewDifference,
+    Change, Conversion, ConversionHost, ConversionLoss, Converted, ConvertedFile, ConvertedOutput,
+    DrawnBy, LOD_LEVELS, MAX_LOD_LEVELS, Step, StepResult, ViewDifference, worst_view,
 };
 use quadrille_render::{ChunkIndex, index_path};
 use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, LoadOptions, OutputFormat, SplatTable, Splats, WriteOptions};
-use quadrille_suite::report::table::LineTable;
+use quadrille_suite::report::table::{LineTable, TextTable};
 
 /// Convert scenes between formats, filter and move splats
 ///
@@ -52,22 +52,20 @@ pub(super) struct Args {
     format: Option<OutputFormat>,
     /// Skip the conversion if an earlier call with --resume has completed the output from the same inputs, with the
     /// same build and flags. The file OUT.resume beside the output records inputs and flags
-    #[arg(long, conflicts_with_all = ["report", "fail_under_psnr", "json"])]
+    #[arg(long, conflicts_with_all = ["report", "fail_under_psnr", "fail_under_ssim", "fail_over_flip", "json"])]
     resume: bool,
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
-    /// Compare the output with the joined inputs, and write PSNR, SSIM and FLIP of every view, errors of
-    /// attributes and sizes to this JSON file. Crops (--keep-box, --keep-sphere, --where on positions),
+    /// Compare every level of detail of the output with the joined inputs, and write PSNR, SSIM and FLIP of every view,
+    /// errors of attributes and sizes to this JSON file. Crops (--keep-box, --keep-sphere, --where on positions),
     /// --drop-nan and moves are applied to both sides; all other actions count as loss. Views are the
     /// cameras beside the scene, else a circle of 8 views, unless flags choose others; after --prune, views
     /// halfway between the views that --prune used
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
-    /// Write nothing and exit with code 1 if the PSNR of any view is below this, in dB; the comparison is the
-    /// same as for --report
-    #[arg(long, value_name = "DB", value_parser = finite)]
-    fail_under_psnr: Option<f64>,
+    #[command(flatten)]
+    limits: LimitFlags,
     #[command(flatten)]
     written: WrittenFlags,
     /// Compression level of SPZ, from 1 (fastest) to 22 (9 for spz3); the highest level makes the smallest file, in half a
@@ -138,7 +136,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let format = checked_format(args)?;
     let scene = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
     let is_pruned = |step: &Step| matches!(step.change, Change::Prune(_));
-    let is_compared = args.report.is_some() || args.fail_under_psnr.is_some();
+    let is_compared = args.report.is_some() || args.limits.are_set();
     let is_pruned = args.actions.0.iter().any(is_pruned);
     let refused_by = is_pruned.then_some("--prune");
     let views = (is_compared || is_pruned)
@@ -150,7 +148,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let read = read.iter().map(PathBuf::as_path);
     let beside = views.iter().flat_map(JudgingViews::files);
     let main_file = format.main_file(&args.output);
-    check_outputs(args, Outputs::beside(read.chain(args.views.files()).chain(beside)), &main_file)?;
+    let outputs = Outputs::beside(read.chain(args.views.files()).chain(beside));
+    check_outputs(args, outputs, format, &main_file)?;
     for path in &args.scenes {
         note_file_of_folder(path, session);
     }
@@ -178,7 +177,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut host = Host {
-        least_psnr_db: args.fail_under_psnr,
+        limits: &args.limits,
+        verdict: Verdict::default(),
         scene,
         views,
         session,
@@ -191,15 +191,26 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         ChunkIndex::of(&main_file, &task)?.write(&main_file, &task)?;
     }
     host.progress = None;
-    report(args, &converted, host.lines)?;
+    report(args, &converted, &host.verdict, host.lines)?;
     if let Some(resume) = resume.filter(|_| converted.output.written) {
         resume.record("", &made)?;
     }
     Ok(Exit::of(converted.output.written))
 }
 
-fn check_outputs(args: &Args, mut outputs: Outputs<'_>, main_file: &Path) -> Result<()> {
+/// Number of levels of detail that are written.
+fn levels(args: &Args, format: OutputFormat) -> usize {
+    if format.has_levels() { args.lod_levels.unwrap_or(LOD_LEVELS) } else { 1 }
+}
+
+fn check_outputs(
+    args: &Args,
+    mut outputs: Outputs<'_>,
+    format: OutputFormat,
+    main_file: &Path,
+) -> Result<()> {
     outputs.add("-o", main_file)?;
+    args.limits.prepare(levels(args, format), args.limits.are_set(), &mut outputs)?;
     if args.written.index {
         outputs.add("--index", &index_path(main_file))?;
     }
@@ -212,24 +223,52 @@ fn check_outputs(args: &Args, mut outputs: Outputs<'_>, main_file: &Path) -> Res
     }
 }
 
-fn report(args: &Args, converted: &Converted, lines: Option<StepLines>) -> Result<()> {
+fn report(
+    args: &Args,
+    converted: &Converted,
+    verdict: &Verdict,
+    lines: Option<StepLines>,
+) -> Result<()> {
+    let mut result = json!(converted);
+    if args.limits.are_set() {
+        let count = converted.loss.as_ref().map_or(1, |loss| loss.coarser_levels.len() + 1);
+        let limits: Vec<_> = (0..count).map(|level| args.limits.of_level(level)).collect();
+        match limits.as_slice() {
+            [limit] => verdict.add_to(&mut result, limit),
+            limits => verdict.add_to(&mut result, limits),
+        }
+    }
+    if let Some(path) = &args.report {
+        write_bytes(path, format!("{result:#}\n"))?;
+    }
+    let has_table = lines.is_some();
+    match lines {
+        None => print_json(result)?,
+        Some(mut lines) => {
+            lines.output(&converted.output)?;
+            match (&converted.loss, &converted.pruned_by) {
+                (Some(loss), _) => print(page_of_loss(loss))?,
+                (None, Some(by)) => print(format!(
+                    "pruned by {} views from {}: {}\n",
+                    by.views.len(),
+                    by.views_from,
+                    by.views.join(", ")
+                ))?,
+                (None, None) => {}
+            }
+        }
+    }
     if !converted.output.written {
         let output = args.output.display();
         fail(&format!("{output}: not written; an existing file of this name is unchanged"));
     }
-    if let Some(path) = &args.report {
-        write_bytes(path, format!("{:#}\n", json!(converted)))?;
-    }
-    let Some(mut lines) = lines else { return print_json(json!(converted)) };
-    lines.file(&converted.output.file)?;
-    match &converted.loss {
-        Some(loss) => print(page_of_loss(loss)),
-        None => Ok(()),
-    }
+    args.limits.conclude(verdict, has_table && args.limits.are_set()).map(drop)
 }
 
 struct Host<'a> {
-    least_psnr_db: Option<f64>,
+    limits: &'a LimitFlags,
+    /// Verdict about the output, once it was compared.
+    verdict: Verdict,
     scene: &'a Path,
     views: Option<JudgingViews>,
     session: &'a Session,
@@ -277,13 +316,17 @@ impl ConversionHost for Host<'_> {
 
     fn accepts(&mut self, loss: &ConversionLoss) -> bool {
         self.progress = None;
-        let compared = loss.views.iter().map(|view| (view.name.as_str(), &view.comparison));
-        let blank: Vec<&str> = loss.blank_views.iter().map(String::as_str).collect();
-        check_psnr(compared, &blank, "view", self.least_psnr_db) == Exit::Done
+        let (rows, blank) = (rows_of(&loss.views), blank_rows(loss));
+        self.verdict = self.limits.of_level(0).verdict("view", &rows, &blank, &[]);
+        for (level, coarser) in (1..).zip(&loss.coarser_levels) {
+            let (what, rows) = (format!("level of detail {level}, view"), rows_of(&coarser.views));
+            self.verdict.extend(self.limits.of_level(level).verdict(&what, &rows, &blank, &[]));
+        }
+        self.verdict.passed()
     }
 }
 
-fn rows(loss: &ConversionLoss) -> Vec<PairRow> {
+fn rows_of(views: &[ViewDifference]) -> Vec<PairRow> {
     let row = |view: &ViewDifference| PairRow {
         pair: PairName { name: view.name.clone(), ..PairName::default() },
         comparison: view.comparison,
@@ -291,9 +334,17 @@ fn rows(loss: &ConversionLoss) -> Vec<PairRow> {
         mask_share: None,
         diff: None,
     };
-    let mut rows: Vec<PairRow> = loss.views.iter().map(row).collect();
+    let mut rows: Vec<PairRow> = views.iter().map(row).collect();
     sort_by_psnr(&mut rows);
     rows
+}
+
+fn blank_rows(loss: &ConversionLoss) -> Vec<UnmeasuredRow> {
+    let blank = loss.blank_views.iter().map(|name| {
+        let pair = PairName { name: name.clone(), ..PairName::default() };
+        UnmeasuredRow::blank(&pair, "no splat of the input is in view".to_owned())
+    });
+    blank.collect()
 }
 
 fn warn_of_input(path: &Path, table: &SplatTable, session: &Session) {
@@ -343,6 +394,16 @@ impl StepLines {
         ])
     }
 
+    /// Prints the line of the output, without a format and a size if it was not written.
+    fn output(&mut self, output: &ConvertedOutput) -> Result<()> {
+        if output.written {
+            return self.file(&output.file);
+        }
+        let ConvertedFile { path, splats, sh_degree, .. } = &output.file;
+        let [splats, degree] = [splats.to_string(), sh_degree.to_string()];
+        self.print([path.clone(), splats, degree, "not written".to_owned(), String::new()])
+    }
+
     fn step(&mut self, step: &StepResult) -> Result<()> {
         let (splats, degree) = (step.splats.to_string(), step.sh_degree.to_string());
         let none = String::new();
@@ -351,19 +412,17 @@ impl StepLines {
 }
 
 fn page_of_loss(loss: &ConversionLoss) -> String {
-    let (rows, columns) = (rows(loss), MetricColumn::shown(&[], true));
+    let (rows, columns) = (rows_of(&loss.views), MetricColumn::shown(&[], true));
     let conditions =
         Conditions { protocol: loss.protocol, background: [0.0; 3], clauses: Vec::new() };
     let names: Vec<PairName> = rows.iter().map(|row| row.pair.clone()).collect();
     let text = TextRows::new(&columns, &names);
     let mut table = text.headings().to_owned();
     table.extend(rows.iter().map(|row| text.row(row)));
-    let blank = loss.blank_views.iter().map(|name| {
-        let pair = PairName { name: name.clone(), ..PairName::default() };
-        UnmeasuredRow::blank(&pair, "no splat of the input is in view".to_owned())
-    });
-    let blank: Vec<_> = blank.collect();
-    table += &text.end(&Summary::of(&rows, &columns), &blank, &conditions);
+    table += &text.end(&Summary::of(&rows, &columns), &blank_rows(loss), &conditions);
+    if !loss.coarser_levels.is_empty() {
+        table += &format!("\n{}", levels_table(loss));
+    }
     let source = &loss.views_from;
     let from = match (&loss.pruned_by, loss.views_are_between) {
         (None, _) => format!("views from {source}"),
@@ -382,4 +441,29 @@ fn page_of_loss(loss: &ConversionLoss) -> String {
         false => format!("the input is drawn by the profile {input}, the output by {output}\n"),
     };
     format!("\n{table}{from}\n{profiles}")
+}
+
+/// Table of the coarser levels of detail, with means and the worst view.
+fn levels_table(loss: &ConversionLoss) -> String {
+    let headings =
+        ["level of detail", "splats", "PSNR dB", "SSIM", "FLIP", "lowest PSNR", "<in view"];
+    let mut table = TextTable::new(&headings);
+    for level in &loss.coarser_levels {
+        let columns = MetricColumn::shown(&[], false).into_iter();
+        let of = |key: &str, value: Option<f64>| {
+            let column = columns.clone().find(|column| column.key == key);
+            column.map_or(String::new(), |column| column.text(value))
+        };
+        let worst = worst_view(&level.views);
+        table.row([
+            level.level_of_detail.to_string(),
+            level.splats.to_string(),
+            of("psnr_db", level.mean.and_then(|mean| mean.psnr_db)),
+            of("ssim", level.mean.map(|mean| mean.ssim)),
+            of("flip", level.mean.map(|mean| mean.flip)),
+            of("psnr_db", worst.and_then(|view| view.comparison.psnr_db)),
+            worst.map_or(String::new(), |view| view.name.clone()),
+        ]);
+    }
+    table.to_string()
 }

@@ -18,7 +18,7 @@ mod inputs;
 mod interrupt;
 mod layer_files;
 mod layers;
-mod least_psnr;
+mod limits;
 mod man;
 mod mesh;
 mod microbench;
@@ -45,6 +45,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use serde_json::json;
 
 use console::{Exit, Verbosity};
 use quadrille_base::error::{Error, Fault};
@@ -83,6 +84,12 @@ enum Command {
     View(view::Args),
 }
 
+/// Exit code of wrong usage.
+const USAGE: u8 = 2;
+
+/// Exit code of an output that cannot be written.
+const UNWRITABLE: u8 = 4;
+
 const NO_ARGUMENTS: clap::error::ErrorKind =
     clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 
@@ -118,7 +125,7 @@ pub fn run_with<T: Into<OsString>>(
         Ok(base) => run_command(&args, base),
         Err(error) => {
             console::fail(&error.to_string());
-            2
+            USAGE
         }
     };
     // Called from Python, nothing else flushes the last line of Rust's stdout.
@@ -131,23 +138,28 @@ fn run_command(args: &[OsString], base: Config) -> u8 {
     let program = program();
     let matches = program.clone().try_get_matches_from(args);
     let parsed = matches.and_then(|matches| {
-        let name = matches.subcommand_name().unwrap_or_default().to_owned();
-        Ok((name, Arguments::from_arg_matches(&matches)?))
+        let (name, of_command) = matches.subcommand().unwrap_or(("", &matches));
+        let is_json = of_command.try_get_one::<bool>("json").is_ok_and(|json| json == Some(&true));
+        Ok((name.to_owned(), is_json, Arguments::from_arg_matches(&matches)?))
     });
-    let (name, Arguments { command, verbosity }) = match parsed {
+    let (name, is_json, Arguments { command, verbosity }) = match parsed {
         Ok(parsed) => parsed,
         // Help or version.
         Err(error) if !error.use_stderr() || error.kind() == NO_ARGUMENTS => {
-            // A failure means that the output is closed, so it cannot be reported.
-            let _ = error.print();
-            return error.exit_code().try_into().unwrap_or(2);
+            return match console::print_help(&error) {
+                Ok(()) => error.exit_code().try_into().unwrap_or(USAGE),
+                Err(error) => {
+                    console::fail(&error.to_string());
+                    UNWRITABLE
+                }
+            };
         }
         Err(error) => {
             let mut words = args.iter().filter_map(|word| word.to_str());
             let command = words.find_map(|word| program.find_subcommand(word));
             let command = command.unwrap_or(&program);
             console::fail(&usage::message(&error, &program, command));
-            return 2;
+            return USAGE;
         }
     };
     interrupt::install();
@@ -164,7 +176,13 @@ fn run_command(args: &[OsString], base: Config) -> u8 {
                 (Ok(error), None) => error.into(),
                 (Err(other), _) => other,
             };
-            console::fail(&format!("{error:#}"));
+            let text = format!("{error:#}");
+            console::fail(&text);
+            // A reader of the document learns of the failure; wrong usage is the fault of who made the call.
+            if is_json && code != USAGE && !console::has_printed_json() {
+                // The code of the first error is returned.
+                let _ = console::print_json(json!({ "error": text, "exit_code": code }));
+            }
             code
         }
     }
@@ -257,9 +275,9 @@ impl Command {
 fn exit_code(error: &anyhow::Error) -> u8 {
     let mut causes = error.chain().filter_map(|e| e.downcast_ref::<Error>());
     match causes.next().map(Error::fault) {
-        Some(Fault::Argument) | None => 2,
+        Some(Fault::Argument) | None => USAGE,
         Some(Fault::Input) => 3,
-        Some(Fault::Output) => 4,
+        Some(Fault::Output) => UNWRITABLE,
         Some(Fault::Cancelled) => interrupt::EXIT_CODE,
     }
 }

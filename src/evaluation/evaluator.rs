@@ -171,7 +171,7 @@ impl Evaluator<'_> {
         if row.comparison.non_finite_pixels > 0 {
             let (pair, pixels) = (&row.pair, row.comparison.non_finite_pixels);
             observer.warn(&format!(
-                "{} and {}: pixels that are NaN or infinite: {pixels}; unless both pictures have the same value, they count as \
+                "{} and {}: pixels that are NaN or infinite: {pixels}; unless both pictures have the same infinity, they count as \
                  0 or 1, whichever is farther from the other picture",
                 pair.a, pair.b
             ));

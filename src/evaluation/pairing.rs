@@ -51,8 +51,10 @@ impl PicturePair {
 pub struct Pairs {
     /// At least one pair, in the order of the names.
     pub pairs: Vec<PicturePair>,
-    /// Pictures in one folder without a partner in the other.
+    /// Pictures in one folder without a partner in the other, beside pictures that have one.
     pub unmatched: Vec<PathBuf>,
+    /// Pictures in folders without any picture that has a partner, such as thumbnails, or a lost part of a data set.
+    pub elsewhere: Vec<PathBuf>,
     /// Whether the pairs are from two folders.
     pub are_folders: bool,
 }
@@ -76,6 +78,7 @@ pub fn find(a: &Path, b: &Path) -> Result<Pairs> {
                 b: b.to_path_buf(),
             }],
             unmatched: Vec::new(),
+            elsewhere: Vec::new(),
             are_folders: false,
         }),
         (first_is_folder, _) => {
@@ -110,12 +113,13 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
     let matched_in = |(a, b): &(String, String)| [folder_of(a), folder_of(b)];
     let mut folders: BTreeSet<String> = matched.iter().flat_map(matched_in).collect();
     folders.insert(String::new());
-    let mut unmatched = Vec::new();
+    let (mut unmatched, mut elsewhere) = (Vec::new(), Vec::new());
     for (folder, rest) in [(a, &rest_a), (b, &rest_b)] {
         let others = rest.iter().filter(|(view, _)| !is_unique(*view)).flat_map(|(_, names)| names);
-        // Folders without any matched picture contain something else and are not reported.
-        let others = others.filter(|name| folders.contains(&folder_of(name)));
-        unmatched.extend(others.map(|name| folder.join(name)));
+        let (beside, other): (Vec<_>, Vec<_>) =
+            others.partition(|name| folders.contains(&folder_of(name)));
+        unmatched.extend(beside.into_iter().map(|name| folder.join(name)));
+        elsewhere.extend(other.into_iter().map(|name| folder.join(name)));
     }
     if matched.is_empty() {
         let expected = format!("pictures with the same names as in {}", b.display());
@@ -127,7 +131,7 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
         return Err(Error::malformed(a, "folder", expected, found));
     }
     matched.sort();
-    Ok(Pairs { pairs: named(a, b, &matched), unmatched, are_folders: true })
+    Ok(Pairs { pairs: named(a, b, &matched), unmatched, elsewhere, are_folders: true })
 }
 
 fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
@@ -147,7 +151,8 @@ fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
     pairs.collect()
 }
 
-/// Paths with `/` of the pictures in a folder and below, by extension.
+/// Paths with `/` of the pictures in a folder and below, by extension. Hidden files and folders are no pictures: programs keep
+/// unfinished files and previews there.
 pub(super) fn picture_paths(folder: &Path) -> Result<BTreeSet<String>> {
     let mut paths = BTreeSet::new();
     let mut open = vec![(folder.to_path_buf(), String::new())];
@@ -158,6 +163,9 @@ pub(super) fn picture_paths(folder: &Path) -> Result<BTreeSet<String>> {
             let (path, Ok(name)) = (entry.path(), entry.file_name().into_string()) else {
                 continue;
             };
+            if name.starts_with('.') {
+                continue;
+            }
             // Links to folders are not followed, since they could lead back here.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 open.push((path, format!("{prefix}{name}/")));
@@ -191,7 +199,7 @@ mod tests {
 
     #[test]
     fn same_name_before_same_stem() {
-        let a = folder(&["0.png", "1.png", "1.npy", "2.npy", "3.exr", "notes.txt"]);
+        let a = folder(&["0.png", "1.png", "1.npy", "2.npy", "3.exr", "notes.txt", ".5.png"]);
         let b = folder(&["0.npy", "1.png", "1.npy", "2.png", "2.exr", "4.png"]);
         let found = find(a.path(), b.path()).unwrap();
         let pairs: Vec<_> = found
@@ -222,6 +230,7 @@ mod tests {
         assert_eq!(names, ["00001", "00002", "cam1_0000"]);
         assert!(found.pairs[2].b.ends_with("cam1/0000.jpeg"));
         assert!(found.unmatched.is_empty(), "{:?}", found.unmatched);
+        assert_eq!(found.elsewhere, [photos.path().join("thumbnails/0000.jpeg")]);
     }
 
     #[test]

@@ -39,6 +39,11 @@ impl PictureFolder {
         self.by_view.len()
     }
 
+    /// First of the names of all views with a picture.
+    pub fn first_view(&self) -> Option<&str> {
+        self.by_view.keys().min().map(String::as_str)
+    }
+
     /// Finds the picture of the first of the names in `views` that has one. Of several pictures of a view, such as
     /// `a.jpg` and `a.png`, the one called `own` is taken.
     ///

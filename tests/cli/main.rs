@@ -32,6 +32,7 @@ mod figures_meshes;
 mod film;
 mod filters;
 mod first_contact;
+mod gates;
 mod hardware;
 mod in_place;
 mod info;

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use super::outputs::OutputFlags;
 use crate::cli::exposures::ExposureFlags;
+use crate::cli::limits::LimitFlags;
 use crate::cli::options::NearFlag;
 use crate::cli::outputs::{Background, parse_background};
 use quadrille_base::image::metrics::Protocol;
@@ -56,14 +57,19 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) exposures: ExposureFlags,
     /// Compare layers instead of colours: the other channels of .exr files, or .npy files of one layer
-    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "html", "csv", "markdown", "latex", "resume", "resize", "masks", "lpips", "lpips_weights"])]
+    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "fail_under_ssim", "fail_over_flip", "fail_over_lpips", "junit", "html", "csv", "markdown", "latex", "resume", "resize", "masks", "lpips", "lpips_weights"])]
     pub(super) layers: bool,
     /// Exit with code 1 if more than this share of the pixels of any layer differ, 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = finite)]
     pub(super) fail_over_share: Option<f64>,
-    /// Exit with code 1 if the PSNR of any pair or view is below this, in dB; identical pictures always pass
-    #[arg(long, value_name = "DB", value_parser = finite)]
-    pub(super) fail_under_psnr: Option<f64>,
+    #[command(flatten)]
+    pub(super) limits: LimitFlags,
+    /// Exit with code 1 if the LPIPS of any pair or view is above this, by any network of --lpips
+    #[arg(long, value_name = "LPIPS", value_parser = finite, requires = "lpips")]
+    pub(super) fail_over_lpips: Option<f64>,
+    /// Let pictures without a partner, views without a photo and a shorter film pass the limits
+    #[arg(long)]
+    pub(super) allow_missing: bool,
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub(super) json: bool,
@@ -102,6 +108,8 @@ const EXAMPLES: &str = "Examples:
     --picture-scale 1/4 --lpips vgg --csv table.csv
   quadrille compare renders references --diff 'diff/{name}.png'
   quadrille compare ours.npy reference.npy --fail-under-psnr 40
+  quadrille compare renders golden --fail-under-psnr 40 --fail-over-flip 0.02 \
+    --junit verdict.xml
   quadrille compare scene.ply scene.spz --fail-under-psnr 35
   quadrille compare a.ply b.ply --cameras cameras.json --view ..:8
   quadrille compare ours.exr reference.exr --layers --fail-over-share 0.001";

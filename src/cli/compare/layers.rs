@@ -21,6 +21,8 @@ struct ComparedPlane {
     p99_9_abs: f64,
     rmse: f64,
     differing_share: f64,
+    /// Pixels that are NaN in either picture.
+    nan_pixels: u64,
 }
 
 #[derive(Debug, Default)]
@@ -53,9 +55,27 @@ impl ComparedLayers {
         self.0.is_empty()
     }
 
-    pub(super) fn above_share(&self, most: f64) -> impl Iterator<Item = String> {
-        let above = self.0.iter().filter(move |p| p.differing_share > most);
-        above.map(|p| format!("{} {}", p.name, p.channel).trim_end().to_owned())
+    /// Reasons why the layers do not keep the limit `most`: a greater share of pixels differs, values are NaN, or pictures
+    /// are `missing`.
+    pub(super) fn failures(&self, most: f64, missing: &[String]) -> Vec<String> {
+        let named = |is: &dyn Fn(&ComparedPlane) -> bool| {
+            let planes = self.0.iter().filter(|plane| is(plane));
+            let names = planes.map(|p| format!("{} {}", p.name, p.channel).trim_end().to_owned());
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let expected = format!(
+            "expected at most a share of {most} of the pixels of every layer to differ, found more in "
+        );
+        let reasons = [
+            (expected.as_str(), named(&|plane| plane.differing_share > most)),
+            ("expected numbers, found NaN in ", named(&|plane| plane.nan_pixels > 0)),
+            (
+                "expected a partner for every picture (--allow-missing accepts this), found none for ",
+                missing.join(", "),
+            ),
+        ];
+        let failed = reasons.into_iter().filter(|(_, names)| !names.is_empty());
+        failed.map(|(reason, names)| format!("{reason}{names}")).collect()
     }
 
     pub(super) fn json(&self) -> Value {
@@ -83,10 +103,11 @@ impl ComparedLayers {
 impl ComparedPlane {
     fn of(name: &str, a: &Plane, b: &Plane) -> Self {
         let mut differences = Vec::with_capacity(a.values.len());
-        let (mut differing, mut squares) = (0.0, 0.0);
+        let (mut differing, mut squares, mut nan_pixels) = (0.0, 0.0, 0);
         for (&p, &q) in a.values.iter().zip(&b.values) {
-            // Two NaNs or equal infinities count as equal; any other pair with a non-finite value differs infinitely.
-            let difference = if p == q || (p.is_nan() && q.is_nan()) {
+            nan_pixels += u64::from(p.is_nan() || q.is_nan());
+            // Equal infinities count as equal; any other pair with a non-finite value differs infinitely.
+            let difference = if p == q {
                 0.0
             } else if (p - q).is_finite() {
                 (p - q).abs()
@@ -114,6 +135,7 @@ impl ComparedPlane {
             p99_9_abs: differences.get(rank).copied().unwrap_or(0.0),
             rmse: (squares / count).sqrt(),
             differing_share: differing / count,
+            nan_pixels,
         }
     }
 }

@@ -9,14 +9,14 @@ use crate::cli::views::{JudgingViews, views_of};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::film::is_film_name;
 use quadrille_evaluation::PairSource;
-use quadrille_evaluation::pairing::{self, STDIN};
+use quadrille_evaluation::pairing::{self, Pairs, STDIN};
 use quadrille_evaluation::sources::{
     Films, PhotoSettings, PhotoSizes, Pictures, RESIZED_BY, ScenePhotos, Scenes,
 };
 use quadrille_render::cpu::RenderSettings;
 use quadrille_scene::cameras::{ViewSpec, find_camera_file};
 use quadrille_scene::formats::scene_file;
-use quadrille_scene::{Scene, SceneFormat};
+use quadrille_scene::{LoadOptions, OutputFormat, Scene, SceneFormat};
 
 const LISTED_UNMATCHED: usize = 10;
 const LISTED_MISSING: usize = 5;
@@ -47,6 +47,8 @@ pub(super) struct Opened {
     pub(super) clauses: Vec<String>,
     pub(super) views_from: Option<String>,
     pub(super) profiles: Vec<&'static str>,
+    /// Pictures, frames and views without a partner.
+    pub(super) missing: Vec<String>,
 }
 
 /// Classifies two paths by name: films and scenes by extension, scenes also by the `meta.json` or `lod-meta.json`
@@ -96,6 +98,12 @@ fn is_scene(path: &Path) -> bool {
     is_known || path.file_name().is_some_and(|name| name == "meta.json" || name == "lod-meta.json")
 }
 
+/// Whether a scene is a streamed SOG, by its name.
+fn has_levels(path: &Path) -> bool {
+    let file = scene_file(path).unwrap_or_else(|_| path.to_owned());
+    OutputFormat::of_name(&file).is_some_and(OutputFormat::has_levels)
+}
+
 pub(super) fn with<T>(
     args: &Args,
     kind: Kind,
@@ -109,11 +117,13 @@ pub(super) fn with<T>(
         clauses: Vec::new(),
         views_from: None,
         profiles: Vec::new(),
+        missing: Vec::new(),
     };
     match kind {
         Kind::Pictures => {
             let pairs = pairing::find(&args.a, &args.b)?;
             warn_unmatched(&pairs.unmatched, session);
+            opened.missing = missing_pictures(&pairs);
             if args.sizes.resize {
                 opened.clauses.push(resized("second pictures"));
             }
@@ -121,7 +131,8 @@ pub(super) fn with<T>(
             then(&mut Pictures::new(pairs, args.sizes.resize, has_background), &opened)
         }
         Kind::Films => {
-            let (mut films, warning) = Films::open([&args.a, &args.b])?;
+            let (mut films, missing, warning) = Films::open([&args.a, &args.b])?;
+            opened.missing = missing;
             warning.iter().for_each(|text| session.warn(text));
             (opened.counted, opened.one) = ("frames", "frame");
             then(&mut films, &opened)
@@ -142,8 +153,13 @@ fn with_scenes<T>(
     then: impl FnOnce(&mut dyn PairSource, &Opened) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let views = JudgingViews::new(&args.views, &args.a, None, session)?;
-    let load = |path: &Path| load_scene(path, args.reading, session);
-    let scenes = [load(&args.a)?, load(&args.b)?];
+    // A level of detail is for scenes that have several, if any of the two has.
+    let have_levels = [&args.a, &args.b].map(|path| has_levels(path));
+    let load = |path: &Path, is_of_levels: bool| {
+        let lod = if is_of_levels || have_levels == [false; 2] { args.reading.lod } else { 0 };
+        load_scene(path, LoadOptions::new(args.reading.axes, lod), session)
+    };
+    let scenes = [load(&args.a, have_levels[0])?, load(&args.b, have_levels[1])?];
     let cameras = views.cameras(&args.a, &scenes[0].splats, session)?;
     let settings = scenes.each_ref().map(|scene| settings(args, scene));
     (opened.counted, opened.one) = ("views", "view");
@@ -198,6 +214,7 @@ fn with_photos<T>(
     if !missing.is_empty() {
         session.warn(&missing_photos(&args.b, &missing, views.cameras.len()));
     }
+    opened.missing = missing.iter().map(|name| format!("view \"{name}\"")).collect();
     (opened.counted, opened.one) = ("views", "view");
     opened.sides = ["render", "photo"];
     let selected = args.views.view.as_ref().map(|view| format!(" (--view {view})"));
@@ -241,6 +258,12 @@ fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {
         missing.len(),
         named.join(", ")
     )
+}
+
+/// Paths of all pictures without a partner.
+pub(super) fn missing_pictures(pairs: &Pairs) -> Vec<String> {
+    let missing = pairs.unmatched.iter().chain(&pairs.elsewhere);
+    missing.map(|path| path.display().to_string()).collect()
 }
 
 pub(super) fn warn_unmatched(unmatched: &[PathBuf], session: &Session) {

@@ -66,13 +66,14 @@ impl OutputFlags {
 
     /// Checks the names of all output files and creates their folders. Returns the name template of `--diff`. Outputs must
     /// not overwrite the pictures or `files`, and `counted` names the pairs in the plural. A comparison of folders always
-    /// needs "{name}" in `--diff`, since the next call may find more pairs.
+    /// needs "{name}" in `--diff`, since the next call may find more pairs. `add_others` adds outputs of other flags.
     pub(super) fn prepare<'p>(
         &self,
         pairs: &[PairName],
         counted: &str,
         are_folders: bool,
         files: impl Iterator<Item = &'p Path>,
+        add_others: impl FnOnce(&mut Outputs<'_>) -> Result<()>,
     ) -> Result<Option<Template>> {
         let diff = self.diff.as_deref().map(diff_template).transpose()?;
         let read = pairs.iter().flat_map(|pair| [Path::new(&pair.a), Path::new(&pair.b)]);
@@ -92,6 +93,7 @@ impl OutputFlags {
         for (flag, path, _) in self.tables() {
             outputs.add(flag, &path)?;
         }
+        add_others(&mut outputs)?;
         Ok(diff)
     }
 

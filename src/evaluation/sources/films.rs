@@ -15,12 +15,12 @@ pub struct Films<'a> {
 }
 
 impl<'a> Films<'a> {
-    /// Opens two films, and counts their frames. Also returns a warning if their numbers differ; the shorter one
-    /// ends the comparison.
+    /// Opens two films, and counts their frames. Also returns the names of the frames of the longer film without a partner, and
+    /// a warning about them; the shorter film ends the comparison.
     ///
     /// # Errors
     /// The errors of [`FilmReader::open`], and [`Error::Malformed`] for a film without frames.
-    pub fn open(paths: [&'a Path; 2]) -> Result<(Self, Option<String>)> {
+    pub fn open(paths: [&'a Path; 2]) -> Result<(Self, Vec<String>, Option<String>)> {
         let [first, second] = paths;
         let counts = [FilmReader::count(first)?, FilmReader::count(second)?];
         let count = counts[0].min(counts[1]);
@@ -37,6 +37,9 @@ impl<'a> Films<'a> {
                 counts[1]
             )
         });
+        let longer = if counts[0] > counts[1] { first } else { second };
+        let most = counts[0].max(counts[1]);
+        let missing = (count..most).map(|at| format!("{}: frame {at}", longer.display())).collect();
         let digits = (count - 1).to_string().len().max(4);
         let name = |frame: u64| PairName {
             name: format!("frame {frame:0digits$}"),
@@ -48,7 +51,7 @@ impl<'a> Films<'a> {
             readers: [FilmReader::open(first)?, FilmReader::open(second)?],
             names: (0..count).map(name).collect(),
         };
-        Ok((films, warning))
+        Ok((films, missing, warning))
     }
 }
 

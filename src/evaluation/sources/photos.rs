@@ -88,7 +88,13 @@ impl<'a> ScenePhotos<'a> {
                 "photos with the names of the views, such as {}",
                 missing.first().map_or("none", String::as_str)
             );
-            let found = format!("{} pictures with other names", all.view_count());
+            let found = match all.first_view() {
+                Some(name) => format!(
+                    "{} pictures with other names, such as {name} (photos are found by name, not by order)",
+                    all.view_count()
+                ),
+                None => "no picture".to_owned(),
+            };
             return Err(Error::malformed(folder, "folder", expected, found));
         }
         let hash = match has_fingerprints {

@@ -80,7 +80,8 @@ impl Conversion {
         let mut run = self.run_of(table, host);
         run.apply_all()?;
         let (output, loss) = run.write()?;
-        Ok(Converted { inputs, actions: run.actions, output, loss })
+        let pruned_by = run.judge.as_ref().and_then(|judge| judge.pruned_by(run.host));
+        Ok(Converted { inputs, actions: run.actions, pruned_by, output, loss })
     }
 
     /// Applies the steps to a table in memory, without inputs and output.
@@ -273,7 +274,7 @@ impl Run<'_> {
             bytes = written_bytes(new, format).ok();
             let Some(judge) = judge.as_mut().filter(|_| of.is_compared) else { return Ok(true) };
             let before = reference.as_ref().unwrap_or(table);
-            let found = judge.measure(before, table, new, format, self.scene, host)?;
+            let found = judge.measure(before, &levels, new, format, self.scene, host)?;
             let is_accepted = host.accepts(&found);
             loss = Some(found);
             Ok(is_accepted)

@@ -44,6 +44,16 @@ pub struct ConvertedOutput {
     pub written: bool,
 }
 
+/// Views that splats were pruned with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PruningViews {
+    /// Camera file or option that the views come from.
+    pub views_from: String,
+    /// Names of the views.
+    pub views: Vec<String>,
+}
+
 /// Results of a conversion, serialized as the output of `convert --json`.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
@@ -52,6 +62,9 @@ pub struct Converted {
     pub inputs: Vec<ConvertedFile>,
     /// Results of the steps, followed by the coarser levels of detail.
     pub actions: Vec<StepResult>,
+    /// Views that decided which splats are left; `None` without pruning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pruned_by: Option<PruningViews>,
     /// Output file.
     pub output: ConvertedOutput,
     /// Loss of the conversion, if views were compared.

@@ -4,15 +4,19 @@ use std::path::Path;
 
 use super::action::Action;
 use super::between::views_between;
+use super::converted::PruningViews;
 use super::host::ConversionHost;
 use super::report::{
-    ComparedViews, ConversionLoss, DrawnBy, ViewComparison, attribute_errors, worst_view,
+    ComparedViews, ConversionLoss, DrawnBy, LevelLoss, ViewComparison, attribute_errors, mean_of,
+    worst_view,
 };
 use crate::cpu::RenderSettings;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::metrics::{MeanComparison, Protocol};
+use quadrille_base::image::metrics::Protocol;
 use quadrille_base::shading::Profile;
-use quadrille_scene::{Camera, OutputFormat, SceneInput, SplatTable, Splats, load_table};
+use quadrille_scene::{
+    Camera, LoadOptions, OutputFormat, SceneInput, SplatTable, Splats, load_table,
+};
 
 /// Number of views on an orbit that judges a scene without cameras: one view every 45 degrees.
 pub const JUDGING_ORBIT: u32 = 8;
@@ -81,11 +85,21 @@ impl Judge {
         Ok(cameras)
     }
 
-    /// Compares the file `written`, which holds `table`, with `before`; after pruning, in views between the pruning views.
+    /// Views that decided which splats are left; `None` without pruning.
+    pub(super) fn pruned_by(&self, host: &dyn ConversionHost) -> Option<PruningViews> {
+        let cameras = self.cameras.as_ref().filter(|_| self.is_pruned)?;
+        Some(PruningViews {
+            views_from: host.source_of_views().0,
+            views: cameras.iter().map(|camera| camera.name.clone()).collect(),
+        })
+    }
+
+    /// Compares the file `written`, which holds `levels` of detail, the finest first, with `before`; after pruning, in views
+    /// between the pruning views.
     pub(super) fn measure(
         &mut self,
         before: &SplatTable,
-        table: &SplatTable,
+        levels: &[&SplatTable],
         written: &Path,
         format: OutputFormat,
         scene: &Path,
@@ -93,11 +107,15 @@ impl Judge {
     ) -> Result<ConversionLoss> {
         quadrille_base::span!("compare");
         let task = host.begin("splats");
-        let written = load_table(SceneInput::file(&format.main_file(written)).task(&task))?;
+        let file = format.main_file(written);
+        let level = |number: u32| {
+            let options = LoadOptions::new(None, number);
+            load_table(SceneInput::file(&file).options(options).task(&task))
+        };
+        let written = level(0)?;
         let input = before.splats_with(&task)?.0;
         let cameras = self.cameras(&input, host)?;
-        let names = || cameras.iter().map(|camera| camera.name.clone()).collect();
-        let pruned_by = self.is_pruned.then(names);
+        let pruned_by = self.pruned_by(host).map(|by| by.views);
         let between = if self.is_pruned { views_between(&cameras) } else { Vec::new() };
         if self.is_pruned && between.is_empty() {
             host.warn(
@@ -106,18 +124,29 @@ impl Judge {
             );
         }
         let views_are_between = !between.is_empty();
-        let output = written.splats_with(&task)?.0;
         let profiles = [before, &written].map(|table| self.profile(table));
-        let comparison = ViewComparison {
-            scenes: [&input, &output],
-            settings: profiles
-                .map(|profile| RenderSettings { profile, ..RenderSettings::default() }),
-            protocol: Protocol::Inria,
-            background: [0.0; 3],
-        };
         let from = if views_are_between { &between } else { &cameras };
-        let task = host.begin("views");
-        let ComparedViews { views, blank } = comparison.run(from, &task, |text| host.warn(text))?;
+        let mut compared = |output: &Splats, has_warnings: bool| {
+            let comparison = ViewComparison {
+                scenes: [&input, output],
+                settings: profiles
+                    .map(|profile| RenderSettings { profile, ..RenderSettings::default() }),
+                protocol: Protocol::Inria,
+                background: [0.0; 3],
+            };
+            let task = host.begin("views");
+            comparison.run(from, &task, |text| {
+                if has_warnings {
+                    host.warn(text);
+                }
+            })
+        };
+        let ComparedViews { views, blank } = compared(&written.splats_with(&task)?.0, true)?;
+        let mut coarser_levels = Vec::new();
+        for (number, _) in (1..).zip(levels.iter().skip(1)) {
+            let coarser = level(number)?.splats_with(&task)?.0;
+            coarser_levels.push(LevelLoss::new(number, &coarser, compared(&coarser, false)?));
+        }
         let [input, output] = profiles.map(|profile| profile.name);
         Ok(ConversionLoss {
             protocol: Protocol::Inria,
@@ -125,12 +154,12 @@ impl Judge {
             pruned_by,
             views_are_between,
             profiles: DrawnBy { input, output },
-            mean: (!views.is_empty())
-                .then(|| MeanComparison::of(views.iter().map(|view| &view.comparison))),
+            mean: mean_of(&views),
             worst_view: worst_view(&views).map(|view| view.name.clone()),
             views,
             blank_views: blank,
-            attributes: attribute_errors(table, &written, format, scene, &task)?,
+            coarser_levels,
+            attributes: attribute_errors(levels[0], &written, format, scene, &task)?,
         })
     }
 }

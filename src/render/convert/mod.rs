@@ -20,13 +20,13 @@ pub use between::views_between;
 pub use concat::concatenate;
 pub use condition::Condition;
 pub use conversion::{Conversion, LOD_LEVELS, MAX_LOD_LEVELS, apply_step};
-pub use converted::{Converted, ConvertedFile, ConvertedOutput, StepResult};
+pub use converted::{Converted, ConvertedFile, ConvertedOutput, PruningViews, StepResult};
 pub use decimate::{Amount, coarser_levels};
 pub use host::ConversionHost;
 pub use judge::JUDGING_ORBIT;
 pub use prune::{largest_weights, prune};
 pub use report::{
-    AttributeError, AttributeErrors, ComparedViews, ConversionLoss, DrawnBy, ViewComparison,
-    ViewDifference, attribute_errors, worst_view,
+    AttributeError, AttributeErrors, ComparedViews, ConversionLoss, DrawnBy, LevelLoss,
+    ViewComparison, ViewDifference, attribute_errors, worst_view,
 };
 pub use step::{Change, ChangeKind, Step};

@@ -85,8 +85,46 @@ pub struct ConversionLoss {
     pub mean: Option<MeanComparison>,
     /// Name of the view with the lowest PSNR; `None` if all are identical.
     pub worst_view: Option<String>,
+    /// Differences of the coarser levels of detail, from level 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub coarser_levels: Vec<LevelLoss>,
     /// Errors of the attributes; `None` if the number of splats or the degree differs.
     pub attributes: Option<AttributeErrors>,
+}
+
+/// Loss of a coarser level of detail, in the views of the finest one.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct LevelLoss {
+    /// Number of the level; 0 is the finest.
+    pub level_of_detail: u32,
+    /// Number of splats of the level.
+    pub splats: usize,
+    /// Metrics averaged over the compared views; `None` without any.
+    pub mean: Option<MeanComparison>,
+    /// Name of the view with the lowest PSNR; `None` if all are identical.
+    pub worst_view: Option<String>,
+    /// Differences of the single views.
+    pub views: Vec<ViewDifference>,
+}
+
+impl LevelLoss {
+    pub(super) fn new(level_of_detail: u32, splats: &Splats, compared: ComparedViews) -> Self {
+        let views = compared.views;
+        Self {
+            level_of_detail,
+            splats: splats.len(),
+            mean: mean_of(&views),
+            worst_view: worst_view(&views).map(|view| view.name.clone()),
+            views,
+        }
+    }
+}
+
+/// Metrics averaged over views; `None` without any.
+pub(super) fn mean_of(views: &[ViewDifference]) -> Option<MeanComparison> {
+    let comparisons = views.iter().map(|view| &view.comparison);
+    (!views.is_empty()).then(|| MeanComparison::of(comparisons))
 }
 
 /// Result of a comparison of views of two scenes.

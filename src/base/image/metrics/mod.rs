@@ -4,7 +4,8 @@
 //! difference of alpha is reported separately. There is no gamma, alignment or cropping.
 //!
 //! NaN and infinite values never improve a metric: they count as 0 or 1, whichever is farther from the
-//! other picture's value, unless both pictures have the same one. Pixels with such values are counted.
+//! other picture's value, unless both pictures have the same infinity. NaN differs from every value, also from NaN. Pixels
+//! with such values are counted.
 
 #[cfg(test)]
 mod definitions;

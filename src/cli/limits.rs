@@ -1,0 +1,102 @@
+//! Flags for the limits of comparisons, which make them gates of scripts.
+
+use std::borrow::Borrow;
+use std::path::{Path, PathBuf};
+
+use super::console::{Exit, command_line, fail, print};
+use super::outputs::Outputs;
+use quadrille_base::output::write_bytes;
+use quadrille_base::parse::finite;
+use quadrille_base::{Error, Result};
+use quadrille_evaluation::{Limits, PairRow, Verdict};
+
+/// Flags for limits that `compare` and `convert` share. With several numbers, each is for a level of detail.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct LimitFlags {
+    /// Exit with code 1 if the PSNR of any pair or view is below this, in dB. Identical pictures pass; with any limit,
+    /// pairs that are missing, blank or not finite fail. `convert` then writes nothing, and takes one number per level of
+    /// detail, or one for all
+    #[arg(long, value_name = "DB", value_delimiter = ',', value_parser = finite)]
+    fail_under_psnr: Vec<f64>,
+    /// Exit with code 1 if the SSIM of any pair or view is below this, up to 1
+    #[arg(long, value_name = "SSIM", value_delimiter = ',', value_parser = finite)]
+    fail_under_ssim: Vec<f64>,
+    /// Exit with code 1 if the FLIP error of any pair or view is above this, 0 to 1
+    #[arg(long, value_name = "FLIP", value_delimiter = ',', value_parser = finite)]
+    fail_over_flip: Vec<f64>,
+    /// Write the verdict about each pair or view as JUnit XML; needs a limit
+    #[arg(long, value_name = "FILE.xml")]
+    junit: Option<PathBuf>,
+}
+
+impl LimitFlags {
+    fn lists(&self) -> [(&'static str, &[f64]); 3] {
+        [
+            ("--fail-under-psnr", &self.fail_under_psnr),
+            ("--fail-under-ssim", &self.fail_under_ssim),
+            ("--fail-over-flip", &self.fail_over_flip),
+        ]
+    }
+
+    /// Whether any of these flags has a limit.
+    pub(super) fn are_set(&self) -> bool {
+        self.lists().iter().any(|(_, list)| !list.is_empty())
+    }
+
+    /// Checks the numbers of limits for an output of `levels` levels of detail, and adds the file of the verdict. `has_limit`
+    /// tells whether any flag has a limit.
+    pub(super) fn prepare(
+        &self,
+        levels: usize,
+        has_limit: bool,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<()> {
+        for (flag, list) in self.lists() {
+            let expected = match levels {
+                1 => "one number".to_owned(),
+                levels => format!("one number, or {levels}, one per level of detail"),
+            };
+            let found = || list.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+            let is_wrong = list.len() > 1 && list.len() != levels;
+            Error::refuse_if(is_wrong, flag, expected, found())?;
+        }
+        let Some(path) = &self.junit else { return Ok(()) };
+        if !has_limit {
+            return Err(Error::needs("--junit", "a limit, such as --fail-under-psnr 30"));
+        }
+        outputs.add("--junit", path)
+    }
+
+    /// Limits of a level of detail.
+    pub(super) fn of_level(&self, level: usize) -> Limits {
+        let of = |list: &[f64]| list.get(level).or(list.first()).copied();
+        Limits {
+            psnr_db: of(&self.fail_under_psnr),
+            ssim: of(&self.fail_under_ssim),
+            flip: of(&self.fail_over_flip),
+            ..Limits::default()
+        }
+    }
+
+    pub(super) fn junit(&self) -> Option<&Path> {
+        self.junit.as_deref()
+    }
+
+    /// Reports a verdict, as the last output of a command: failures on stderr, and success below the table, if `has_table`.
+    pub(super) fn conclude(&self, verdict: &Verdict, has_table: bool) -> Result<Exit> {
+        if let Some(path) = self.junit() {
+            write_bytes(path, verdict.junit(&command_line()))?;
+        }
+        verdict.failures.iter().for_each(|text| fail(text));
+        if has_table && verdict.passed() {
+            print(verdict.sentence())?;
+        }
+        Ok(Exit::of(verdict.passed()))
+    }
+}
+
+/// Sorts rows by PSNR, the lowest first. Identical pictures have no PSNR and come last.
+pub(super) fn sort_by_psnr<R: Borrow<PairRow>>(rows: &mut [R]) {
+    let psnr = |row: &R| row.borrow().comparison.psnr_db.unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
+}
