@@ -124,6 +124,7 @@ pub(crate) fn convert(
         lod_levels: LOD_LEVELS,
         is_compared: job.report,
         near: None,
+        keeps_cameras: false,
         inputs: job.inputs,
         output: job.output,
     };
@@ -173,7 +174,7 @@ pub(crate) fn transform(
 ) -> PyResult<RawScene> {
     let by = Similarity::of_matrix(&Matrix4::from_fn(|row, column| matrix[row][column]));
     let change = Change::Action(Action::Transform(by.map_err(to_python)?));
-    let step = Step { text: "transform".to_owned(), change };
+    let step = Step { input: None, text: "transform".to_owned(), change };
     Ok(apply(py, scene, vec![step], None, None)?.0)
 }
 
@@ -195,6 +196,7 @@ fn apply(
         lod_levels: 1,
         is_compared: false,
         near: None,
+        keeps_cameras: false,
     };
     let cameras = cameras.map(|all| all.iter().map(|camera| camera.0.clone()).collect());
     let call = Call::watched("convert", progress);
@@ -214,7 +216,7 @@ fn steps(actions: &[(String, String)]) -> PyResult<Vec<Step>> {
     let step = |(name, value): &(String, String)| {
         let change = Change::parse(name, value)?;
         let text = format!("{name} {value}").trim_end().to_owned();
-        Ok(Step { text, change })
+        Ok(Step { input: None, text, change })
     };
     let steps: quadrille::Result<Vec<Step>> = actions.iter().map(step).collect();
     steps.map_err(to_python)

@@ -21,7 +21,7 @@ pub fn parsed<T>(
 /// Parses a whole number, also in the form `1e6`.
 pub fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().or_else(|| exact(text.parse().ok()?));
-    let number: u64 = number.ok_or("expected a whole number such as 200000 or 2e5")?;
+    let number: u64 = number.ok_or("expected a whole number such as 400 or 2e3")?;
     let greatest = || u64::MAX >> (64 - 8 * size_of::<T>().min(8));
     number.try_into().map_err(|_| format!("expected a whole number up to {}", greatest()))
 }
@@ -63,7 +63,8 @@ pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
 /// # Errors
 /// The expected form, as a message.
 pub fn point(text: &str) -> Result<[f64; 3], String> {
-    numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
+    numbers(text)
+        .ok_or_else(|| "expected three coordinates of the world such as 1,-2,0.5".to_owned())
 }
 
 #[cfg(test)]

@@ -27,10 +27,33 @@ pub(crate) struct Verbosity {
     pub(super) verbose: u8,
 }
 
+/// Flags that replace the page on standard output by another format.
+pub(crate) const OWN_FORMATS: [&str; 2] = ["--json", "--csv"];
+
+/// Flag whose content is on standard output in place of the page: `--csv -` and others, or one of [`OWN_FORMATS`].
+static STDOUT: Mutex<Option<String>> = Mutex::new(None);
+
+/// Gives standard output to `flag`, such as `--csv -`, so that [`print`] writes no page there.
+pub(crate) fn take_stdout(flag: &str) -> Result<()> {
+    let mut owner = STDOUT.lock().unwrap_or_else(PoisonError::into_inner);
+    match owner.as_deref() {
+        None => *owner = Some(flag.to_owned()),
+        Some(other) if other != flag => {
+            let other = format!("{other}, which also writes to standard output (name a file)");
+            return Err(Error::conflict(flag, other));
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
 /// Arguments of the running command, quoted for a shell, without the name of the program.
 static COMMAND: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// Begins a command: keeps its arguments, and resets the state of an earlier one in this process.
 pub(crate) fn set_command(args: &[OsString]) {
+    *STDOUT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    HAS_JSON.store(false, Ordering::Relaxed);
     let words = args.iter().skip(1).map(|word| shell_quoted(&word.to_string_lossy()));
     *COMMAND.lock().unwrap_or_else(PoisonError::into_inner) = words.collect();
 }
@@ -70,8 +93,13 @@ pub(super) fn print_message(text: &str) {
     eprintln!("quadrille: {}", plain(text));
 }
 
-/// Writes a page to standard output with control characters escaped. A closed pipe (`| head`) is not an error.
+/// Writes a page to standard output with control characters escaped, unless a file is written there. A closed pipe (`| head`)
+/// is not an error.
 pub(crate) fn print(page: impl AsRef<str>) -> Result<()> {
+    let owner = STDOUT.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if owner.is_some_and(|flag| !OWN_FORMATS.contains(&flag.as_str())) {
+        return Ok(());
+    }
     print_bytes(plain(page.as_ref()).as_bytes())
 }
 
@@ -104,7 +132,11 @@ pub(crate) fn has_printed_json() -> bool {
 /// Writes a JSON document to standard output: the version and commit of the build (`unknown` outside its
 /// repository), then the fields of the object `body`.
 pub(crate) fn print_json(body: Value) -> Result<()> {
-    let document = document(body);
+    print_value(&document(body))
+}
+
+/// Writes a whole JSON document to standard output.
+pub(crate) fn print_value(document: &Value) -> Result<()> {
     HAS_JSON.store(true, Ordering::Relaxed);
     print_bytes(format!("{document:#}\n"))
 }

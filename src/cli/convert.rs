@@ -12,11 +12,11 @@ use super::console::{Exit, fail, print, print_json};
 use super::inputs::{note_file_of_folder, warn_of_encoding};
 use super::limits::{LimitFlags, sort_by_psnr};
 use super::options::NearFlag;
-use super::outputs::Outputs;
+use super::outputs::{Outputs, first_given, refuse_given, refuse_terminal};
 use super::resume::{Resume, note_of};
 use super::session::{Progress, Session};
 use super::views::JudgingViews;
-use quadrille_base::output::write_bytes;
+use quadrille_base::output::{STDOUT, write_bytes};
 use quadrille_base::parse::whole_number;
 use quadrille_base::{Error, Result, Task};
 use quadrille_evaluation::pairing::PairName;
@@ -28,7 +28,7 @@ use quadrille_render::convert::{
     DrawnBy, LOD_LEVELS, MAX_LOD_LEVELS, Step, StepResult, ViewDifference, worst_view,
 };
 use quadrille_render::{ChunkIndex, index_path};
-use quadrille_scene::cameras::ViewSpec;
+use quadrille_scene::cameras::{ViewSpec, write_inria_json};
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, LoadOptions, OutputFormat, SplatTable, Splats, WriteOptions};
 use quadrille_suite::report::table::{LineTable, TextTable};
@@ -52,7 +52,7 @@ pub(super) struct Args {
     format: Option<OutputFormat>,
     /// Skip the conversion if an earlier call with --resume has completed the output from the same inputs, with the
     /// same build and flags. The file OUT.resume beside the output records inputs and flags
-    #[arg(long, conflicts_with_all = ["report", "fail_under_psnr", "fail_under_ssim", "fail_over_flip", "json"])]
+    #[arg(long, conflicts_with_all = ["report", "fail_under_psnr", "fail_under_ssim", "fail_over_flip", "json", "cameras_out"])]
     resume: bool,
     /// Print a JSON document instead of a table
     #[arg(long)]
@@ -66,6 +66,9 @@ pub(super) struct Args {
     report: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitFlags,
+    /// Write the cameras beside the first input, or of --cameras, moved with it, in the form of cameras.json
+    #[arg(long, value_name = "FILE.json")]
+    cameras_out: Option<PathBuf>,
     #[command(flatten)]
     written: WrittenFlags,
     /// Compression level of SPZ, from 1 (fastest) to 22 (9 for spz3); the highest level makes the smallest file, in half a
@@ -103,7 +106,7 @@ struct WrittenFlags {
 
 const EXAMPLES: &str = "Examples:
   quadrille convert scene.ply -o scene.spz
-  quadrille convert a.spz b.ply --translate 0,1,0 -o both.ply
+  quadrille convert a.spz b.ply --input 2 --translate 0,1,0 -o both.ply
   quadrille convert large.ply --morton --index -o ordered.ply
   quadrille convert scene.ply --drop-nan --sh 1 --keep-sphere 0,0,0,4 \\
     -o small.compressed.ply";
@@ -138,8 +141,9 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let is_pruned = |step: &Step| matches!(step.change, Change::Prune(_));
     let is_compared = args.report.is_some() || args.limits.are_set();
     let is_pruned = args.actions.0.iter().any(is_pruned);
-    let refused_by = is_pruned.then_some("--prune");
-    let views = (is_compared || is_pruned)
+    let refused_by =
+        first_given([("--prune", is_pruned), ("--cameras-out", args.cameras_out.is_some())]);
+    let views = (is_compared || refused_by.is_some())
         .then(|| JudgingViews::new(&args.views, scene, refused_by, session))
         .transpose()?;
     // For a folder, list the scene file in it; if it has none, loading the folder reports the error.
@@ -164,6 +168,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         lod_levels: args.lod_levels.unwrap_or(LOD_LEVELS),
         is_compared,
         near: args.near.near,
+        keeps_cameras: args.cameras_out.is_some(),
     };
     let index = args.written.index.then(|| index_path(&main_file));
     let made: Vec<PathBuf> = [main_file.clone()].into_iter().chain(index).collect();
@@ -192,6 +197,9 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     host.progress = None;
     report(args, &converted, &host.verdict, host.lines)?;
+    if let Some(path) = args.cameras_out.as_ref().filter(|_| converted.output.written) {
+        write_bytes(path, write_inria_json(&converted.cameras))?;
+    }
     if let Some(resume) = resume.filter(|_| converted.output.written) {
         resume.record("", &made)?;
     }
@@ -210,6 +218,17 @@ fn check_outputs(
     main_file: &Path,
 ) -> Result<()> {
     outputs.add("-o", main_file)?;
+    format.check_replaceable(&args.output)?;
+    if args.output == Path::new(STDOUT) {
+        let is_compared = args.report.is_some() || args.limits.are_set();
+        let needs_file = [
+            ("a limit or --report", is_compared),
+            ("--index", args.written.index),
+            ("--resume", args.resume),
+        ];
+        refuse_given(needs_file, |flag| Error::needs(flag, "-o with the name of a file"))?;
+        refuse_terminal("a scene")?;
+    }
     args.limits.prepare(levels(args, format), args.limits.are_set(), &mut outputs)?;
     if args.written.index {
         outputs.add("--index", &index_path(main_file))?;
@@ -217,10 +236,11 @@ fn check_outputs(
     if args.resume {
         outputs.add("--resume", &note_of(main_file))?;
     }
-    match &args.report {
-        Some(report) => outputs.add("--report", report),
-        None => Ok(()),
-    }
+    let others = [("--report", &args.report), ("--cameras-out", &args.cameras_out)];
+    others
+        .into_iter()
+        .filter_map(|(flag, path)| Some((flag, path.as_ref()?)))
+        .try_for_each(|(flag, path)| outputs.add(flag, path))
 }
 
 fn report(

@@ -1,6 +1,6 @@
 //! Films: paths, names, and the writing of frames in order.
 
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::console::{joined, print, print_json};
+use super::console::{joined, print, print_json, take_stdout};
 use super::outputs::{
     Background, JSON_ON_STDOUT, Output, Outputs, QualityFlag, refuse_given, refuse_terminal,
 };
@@ -17,7 +17,7 @@ use super::view_page::view_json;
 use super::views::views_of;
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
-use quadrille_base::output::write_whole;
+use quadrille_base::output::{STDOUT, write_whole};
 use quadrille_base::parse::whole_number;
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::cameras::{Flight, ViewSpec, Views, fly};
@@ -178,7 +178,9 @@ impl Film<'_> {
         if count < 2 {
             return Ok(());
         }
-        let expected = format!("pictures, since there are {count} combinations of settings");
+        let expected = format!(
+            "pictures, since there are {count} combinations of settings (a film shows one: call the command once for each)"
+        );
         Err(Error::argument("-o", expected, self.path.display()))
     }
 
@@ -186,7 +188,7 @@ impl Film<'_> {
         match self.file() {
             Some(path) => outputs.add("-o", path),
             None if is_json => Err(Error::conflict("-o -", JSON_ON_STDOUT)),
-            None => refuse_terminal("a film"),
+            None => refuse_terminal("a film").and_then(|()| take_stdout("-o -")),
         }
     }
 
@@ -266,16 +268,7 @@ impl Film<'_> {
         task: &Task,
         write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<()> {
-        if !self.is_stdout() {
-            return write_whole(self.path, task, write);
-        }
-        match write(&mut std::io::BufWriter::new(std::io::stdout().lock())) {
-            // A reader that closes the pipe early is not an error.
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                task.check().and(Err(Error::write(Path::new("<stdout>"), error)))
-            }
-            _ => Ok(()),
-        }
+        write_whole(self.file().unwrap_or(Path::new(STDOUT)), task, write)
     }
 }
 

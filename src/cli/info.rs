@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use indicatif::{HumanBytes, HumanCount};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::console::{self, Exit, fail, print, print_bytes};
+use super::console::{self, Exit, fail, print, print_value};
 use super::inputs::load_scene;
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
@@ -15,7 +16,7 @@ use quadrille_base::math::{narrow, whole};
 use quadrille_base::units::milliseconds;
 use quadrille_render::{Distribution, SceneStatistics};
 use quadrille_scene::cameras::find_camera_file;
-use quadrille_scene::{LoadOptions, Scene};
+use quadrille_scene::{LoadOptions, Scene, SceneInput, load_table};
 use quadrille_suite::report::table::TextTable;
 
 /// Print what scene files contain
@@ -66,19 +67,71 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         };
         let load_ms = milliseconds(start.elapsed());
         let statistics = SceneStatistics::of(&scene.splats);
+        let levels = levels(path, &scene, args.reading, session)?;
         if args.json {
-            documents.push(console::document(document(path, &scene, &statistics, load_ms)));
+            let mut document = document(path, &scene, &statistics, load_ms);
+            if !levels.is_empty() {
+                document["levels_of_detail"] = json!(levels);
+            }
+            documents.push(console::document(document));
             continue;
         }
         let between = if nth == 0 { "" } else { "\n" };
-        print(format!("{between}{}", page(path, &scene, &statistics, load_ms)))?;
+        let page = page(path, &scene, &statistics, load_ms);
+        print(format!("{between}{page}{}", levels_table(&levels)))?;
     }
     if args.json && args.scenes.len() > 1 {
-        print_bytes(format!("{:#}\n", Value::Array(documents)))?;
+        print_value(&Value::Array(documents))?;
     } else if let (true, None, Some(document)) = (args.json, &failed, documents.pop()) {
-        print_bytes(format!("{document:#}\n"))?;
+        print_value(&document)?;
     }
     failed.map_or(Ok(Exit::Done), Err)
+}
+
+/// A level of detail of a streamed scene.
+#[derive(Debug, Serialize)]
+struct LevelFacts {
+    level_of_detail: u32,
+    splats: usize,
+    /// Bytes of the files that hold the level, with their description.
+    bytes: u64,
+}
+
+/// Levels of detail of a scene; empty if it has only one.
+fn levels(
+    path: &Path,
+    scene: &Scene,
+    reading: LoadOptions,
+    session: &Session,
+) -> Result<Vec<LevelFacts>> {
+    let count = scene.encoding.lod_levels;
+    // Standard input is read only once.
+    if count < 2 || path == Path::new("-") {
+        return Ok(Vec::new());
+    }
+    let level = |level_of_detail| {
+        let options = LoadOptions::new(reading.axes, level_of_detail);
+        let input = SceneInput::file(path).options(options).task(session.task);
+        let table = load_table(input)?;
+        let bytes = table.encoding.level_bytes;
+        Ok(LevelFacts { level_of_detail, splats: table.rows(), bytes })
+    };
+    (0..count).map(level).collect()
+}
+
+fn levels_table(levels: &[LevelFacts]) -> String {
+    if levels.is_empty() {
+        return String::new();
+    }
+    let mut table = TextTable::new(&["level of detail", "splats", "size"]);
+    for LevelFacts { level_of_detail, splats, bytes } in levels {
+        table.row([
+            level_of_detail.to_string(),
+            splats.to_string(),
+            HumanBytes(*bytes).to_string(),
+        ]);
+    }
+    format!("\n{table}")
 }
 
 /// Builds the JSON document of a scene; infinite numbers become null.

@@ -6,10 +6,37 @@ use super::outputs::{AOV, Outputs, Template, VIEW};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, PictureFormat};
 use quadrille_base::image::{Frame, LayerPicture};
+use quadrille_base::parse::numbers;
 use quadrille_scene::Camera;
 
 /// Value of "{aov}" for the picture itself.
 pub(super) const COLOURS: &str = "rgba";
+
+/// Flag for the mapping of depths in PNG files.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(super) struct DepthRangeFlag {
+    /// Depths of the brightest and the darkest grey of a layer in a .png, for the same greys in all views [default: the
+    /// nearest and the farthest depth of each view]
+    #[arg(long, value_name = "NEAR,FAR", requires = "layers", value_parser = parse_range)]
+    depth_range: Option<[f32; 2]>,
+}
+
+fn parse_range(text: &str) -> std::result::Result<[f32; 2], String> {
+    let is_range = |[near, far]: &[f32; 2]| *near > 0.0 && far > near && far.is_finite();
+    let expected = "expected two distances above 0, the nearer first, such as 0.5,20";
+    numbers(text).filter(is_range).ok_or_else(|| expected.to_owned())
+}
+
+/// Refuses layers in a format that cannot hold them.
+pub(super) fn require_layer_format(format: Option<PictureFormat>) -> Result<()> {
+    match format {
+        Some(PictureFormat::Png) => Ok(()),
+        other => require_float_format("--aov", other).map_err(|_| {
+            let expected = "a name that ends in .exr or .npy, or in .png for greys of 16 bits";
+            Error::argument("--aov", expected, "another name")
+        }),
+    }
+}
 
 pub(super) fn require_float_format(flag: &str, format: Option<PictureFormat>) -> Result<()> {
     match format {
@@ -35,13 +62,15 @@ pub(super) fn prepare_layers(
 }
 
 /// Writes a picture and its layers. `path` maps the name of a layer, or [`COLOURS`], to a file name; returns
-/// the path of the picture.
+/// the path of the picture. `tell` takes the range of the greys of each PNG.
 pub(super) fn write_with_layers<'a>(
     format: Option<PictureFormat>,
     picture: &Frame,
     layers: &[LayerPicture],
     names: impl Iterator<Item = &'a str>,
     path: impl Fn(&str) -> PathBuf,
+    depths: DepthRangeFlag,
+    tell: &dyn Fn(&str),
 ) -> Result<PathBuf> {
     let main = path(COLOURS);
     if format == Some(PictureFormat::Exr) {
@@ -50,7 +79,13 @@ pub(super) fn write_with_layers<'a>(
     }
     files::write(&main, picture)?;
     for (name, layer) in names.zip(layers) {
-        files::write_npy_layer(path(name), layer)?;
+        let path = path(name);
+        if format == Some(PictureFormat::Png) {
+            let range = files::write_layer_png(&path, layer, depths.depth_range)?;
+            tell(&format!("{}: {}", path.display(), range.text()));
+        } else {
+            files::write_npy_layer(path, layer)?;
+        }
     }
     Ok(main)
 }

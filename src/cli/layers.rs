@@ -7,7 +7,10 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
-use super::layer_files::{COLOURS, prepare_layers, require_float_format, write_with_layers};
+use super::layer_files::{
+    COLOURS, DepthRangeFlag, prepare_layers, require_float_format, require_layer_format,
+    write_with_layers,
+};
 use super::outputs::{AOV, Background, Output, Outputs, VIEW};
 use quadrille_base::choice;
 use quadrille_base::choice::{flag_parser, possible_values};
@@ -24,8 +27,8 @@ const TOP: &str = "top:";
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Layers")]
 pub(super) struct LayerFlags {
-    /// Layers to write beside the colours, separated by commas. An .exr file holds all layers; with .npy,
-    /// "{aov}" in the name is replaced by the layer, and by rgba for the picture
+    /// Layers to write beside the colours, separated by commas. An .exr file holds all layers; with .npy, or .png
+    /// for greys of 16 bits that viewers show, "{aov}" in the name is replaced by the layer, and by rgba for the picture
     #[arg(
         long = "aov",
         value_name = "LAYERS",
@@ -34,6 +37,8 @@ pub(super) struct LayerFlags {
         hide_possible_values = false
     )]
     layers: Vec<LayerChoice>,
+    #[command(flatten)]
+    depths: DepthRangeFlag,
     /// Measure depth as the distance of a splat's centre from the camera, instead of along the line of
     /// sight
     #[arg(long, requires = "layers", conflicts_with = "pixels")]
@@ -124,13 +129,11 @@ impl LayerFlags {
             "the same number of splats in all top layers",
             "different numbers",
         )?;
-        for (flag, is_given) in [
-            ("--aov", !self.layers.is_empty()),
-            ("--colour linear", self.colour == ColourChoice::Linear),
-        ] {
-            if is_given {
-                require_float_format(flag, output.format)?;
-            }
+        if !self.layers.is_empty() {
+            require_layer_format(output.format)?;
+        }
+        if self.colour == ColourChoice::Linear {
+            require_float_format("--colour linear", output.format)?;
         }
         let template = &output.template;
         if self.is_one_file(output) {
@@ -175,6 +178,7 @@ impl LayerFlags {
         layers: &[LayerPicture],
         view: &str,
         background: Option<Background>,
+        tell: &dyn Fn(&str),
     ) -> Result<String> {
         if layers.is_empty() && self.colour == ColourChoice::Display {
             return output.save(frame, [view, ""], background);
@@ -185,6 +189,8 @@ impl LayerFlags {
         }
         let path = |name: &str| output.template.filled(&[(AOV, name), (VIEW, view)]);
         let names = layers.iter().map(|layer| layer.layer.name());
-        Ok(write_with_layers(output.format, &picture, layers, names, path)?.display().to_string())
+        let depths = self.depths;
+        let main = write_with_layers(output.format, &picture, layers, names, path, depths, tell)?;
+        Ok(main.display().to_string())
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let draw = |film: Option<&FilmFrames>| {
         let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| {
             FilmFrames::take_if(film, frame.picture.as_ref())?;
-            job.write(row, &frame)
+            job.write(row, &frame, &|text| session.note(text))
         };
         rows = session.install(|| prepared.run(job.wants(), level, task, session, &mut keep))?;
         Ok(1)

@@ -139,7 +139,13 @@ fn run_command(args: &[OsString], base: Config) -> u8 {
     let matches = program.clone().try_get_matches_from(args);
     let parsed = matches.and_then(|matches| {
         let (name, of_command) = matches.subcommand().unwrap_or(("", &matches));
-        let is_json = of_command.try_get_one::<bool>("json").is_ok_and(|json| json == Some(&true));
+        let is_set = |id: &str| of_command.try_get_one(id).is_ok_and(|set| set == Some(&true));
+        let is_json = is_set("json");
+        let formats = console::OWN_FORMATS.into_iter();
+        for flag in formats.filter(|flag| is_set(flag.trim_start_matches('-'))) {
+            // Both flags together are refused by the command.
+            let _ = console::take_stdout(flag);
+        }
         Ok((name.to_owned(), is_json, Arguments::from_arg_matches(&matches)?))
     });
     let (name, is_json, Arguments { command, verbosity }) = match parsed {
@@ -155,10 +161,10 @@ fn run_command(args: &[OsString], base: Config) -> u8 {
             };
         }
         Err(error) => {
-            let mut words = args.iter().filter_map(|word| word.to_str());
-            let command = words.find_map(|word| program.find_subcommand(word));
+            let words: Vec<&str> = args.iter().filter_map(|word| word.to_str()).collect();
+            let command = words.iter().find_map(|word| program.find_subcommand(word));
             let command = command.unwrap_or(&program);
-            console::fail(&usage::message(&error, &program, command));
+            console::fail(&usage::message(&error, &words, &program, command));
             return USAGE;
         }
     };
@@ -209,15 +215,10 @@ fn remark_renamed(args: &[OsString], command: Option<&clap::Command>, session: &
 }
 
 /// Creates the parser. Flags accept negative numbers, so that these are refused as out of range and not as
-/// unknown flags. `--scale` is an old name of `--picture-scale` in commands without a `--scale` of their own.
+/// unknown flags.
 fn program() -> clap::Command {
     let with_numbers = |command: clap::Command| {
-        let scales_splats = command.get_name() == "convert";
         command.mut_args(|arg| {
-            let arg = match arg.get_id() == "picture_scale" && !scales_splats {
-                true => arg.alias("scale"),
-                false => arg,
-            };
             let is_flag = arg.get_long().is_some() && arg.get_action().takes_values();
             match is_flag {
                 true => arg.allow_negative_numbers(true),

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use super::console::print_bytes;
+use super::console::{print_bytes, take_stdout};
 use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::film::FilmFormat;
 use quadrille_base::image::{FRAME_BYTES, Frame};
-use quadrille_base::output::{make_folder_of, refuse_input};
+use quadrille_base::output::{STDOUT, make_folder_of, refuse_input};
 use quadrille_base::parse::{numbers, whole_number};
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::Camera;
@@ -92,9 +92,6 @@ impl Template {
             _ => "views, each with a file of its own (or choose one with --view)",
         };
         self.require(VIEW, cameras.len(), remedy)?;
-        if self.path == Path::new("-") {
-            return Ok(());
-        }
         for camera in cameras {
             for method in methods {
                 outputs.add(self.flag, &self.path(&camera.name, method))?;
@@ -103,6 +100,9 @@ impl Template {
         Ok(())
     }
 }
+
+/// Stands for any file of a folder.
+const OF_FOLDER: &str = "file";
 
 #[derive(Debug, Default)]
 pub(super) struct Outputs<'a> {
@@ -115,9 +115,19 @@ impl<'a> Outputs<'a> {
         Self { inputs: inputs.into_iter().collect(), flags: HashMap::new() }
     }
 
+    /// Creates a folder of outputs.
+    pub(super) fn add_folder(&self, flag: &'static str, folder: &Path) -> Result<()> {
+        refuse_dash(flag, folder)?;
+        make_folder_of(&folder.join(OF_FOLDER))
+    }
+
     /// Creates the folder of `path`. Refuses a `path` that is a folder, an input or another output; several flags
-    /// may name the same device.
+    /// may name the same device. `-` is standard output, for one flag, and no folder.
     pub(super) fn add(&mut self, flag: &'static str, path: &Path) -> Result<()> {
+        if path == Path::new(STDOUT) {
+            return take_stdout(&format!("{flag} {STDOUT}"));
+        }
+        refuse_dash(flag, path)?;
         make_folder_of(path)?;
         refuse_input(path, &self.inputs).map_err(|error| error.about(flag))?;
         match path.metadata() {
@@ -137,6 +147,12 @@ impl<'a> Outputs<'a> {
             }
         }
     }
+}
+
+/// Refuses `-`, which is standard output, as a folder.
+fn refuse_dash(flag: &str, path: &Path) -> Result<()> {
+    let expected = "a file or a folder (./- for one that is called -)";
+    Error::refuse_if(path.starts_with(STDOUT), flag, expected, path.display())
 }
 
 /// Returns the name of the first flag in the list that is set.
@@ -224,19 +240,21 @@ const WHOLE_PIXELS: u64 = 1 << 26;
 
 const OTHER_FILMS: [&str; 6] = ["gif", "webm", "mov", "mkv", "avi", "m4v"];
 
-fn expected_for(path: &Path) -> String {
-    let pictures = "a name that ends in .png, .jpg, .webp, .exr or .npy, or -";
+/// Error about a name that ends in no picture format, with a way to the films that other programs make.
+fn unknown_picture(path: &Path) -> Error {
+    let expected = "a name that ends in .png, .jpg, .webp, .exr or .npy, or -";
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is_other =
         OTHER_FILMS.iter().any(|own| extension.is_some_and(|e| own.eq_ignore_ascii_case(e)));
-    match is_other || FilmFormat::of_name(path).is_some() {
-        false => pictures.to_owned(),
-        true => format!(
-            "{pictures}; `render`, `mesh` and `deferred` also write films (.y4m, .apng, .mp4), and ffmpeg makes any film of \
-             frames: -o 'frames/{{view}}.png', then ffmpeg -framerate 30 -pattern_type glob -i 'frames/*.png' {}",
-            path.display()
-        ),
+    let file = path.display();
+    if !is_other && FilmFormat::of_name(path).is_none() {
+        return Error::argument("-o", expected, file);
     }
+    let found = format!(
+        "{file}. `render`, `mesh` and `deferred` write films (.y4m, .apng, .mp4), and ffmpeg makes any film of pictures: \
+         -o 'frames/{{view}}.png', then ffmpeg -framerate 30 -pattern_type glob -i 'frames/*.png' {file}"
+    );
+    Error::argument("-o", expected, found)
 }
 
 /// Refuses lossy picture formats for `flag`: comparing needs the exact values.
@@ -264,7 +282,9 @@ impl Output {
         let template = Template::parse("-o", path, placeholders)?;
         let format = PictureFormat::of_name(path);
         if format.is_none() {
-            Error::refuse_if(path != Path::new("-"), "-o", expected_for(path), path.display())?;
+            if path != Path::new(STDOUT) {
+                return Err(unknown_picture(path));
+            }
             if json {
                 return Err(Error::conflict("-o -", JSON_ON_STDOUT));
             }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::console::{Exit, print, print_bytes};
+use super::console::{Exit, print};
 use super::outputs::Outputs;
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_bytes;
+use quadrille_base::output::{STDOUT, write_bytes};
 use quadrille_base::parse::finite;
 use quadrille_charts::{Drawing, PrintFormat};
 use quadrille_plots::{Combine, Fields, Filter, Plot, PlotFormat, PlotKind, Plotted};
@@ -173,12 +173,10 @@ fn write(outputs: &[(PlotFormat, PathBuf)], plotted: &Plotted, drawing: &Drawing
     let csv = plotted.csv();
     for (format, path) in outputs {
         let bytes = format.bytes(drawing, path)?;
-        if path == Path::new("-") {
-            print_bytes(bytes)?;
-            continue;
-        }
         write_bytes(path, &bytes)?;
-        write_bytes(&path.with_extension(NUMBERS), &csv)?;
+        if path != Path::new(STDOUT) {
+            write_bytes(&path.with_extension(NUMBERS), &csv)?;
+        }
     }
     Ok(())
 }
@@ -190,12 +188,12 @@ impl Args {
         }
         let mut files = Vec::new();
         for path in &self.output {
-            let is_stdout = path == Path::new("-");
+            let is_stdout = path == Path::new(STDOUT);
             let format = if is_stdout { PlotFormat::Svg } else { PlotFormat::of(path)? };
             files.push((format, path.clone()));
         }
         if self.pdf && files.iter().all(|(format, _)| *format == PlotFormat::Svg) {
-            let Some(path) = self.output.iter().find(|path| *path != Path::new("-")) else {
+            let Some(path) = self.output.iter().find(|path| *path != Path::new(STDOUT)) else {
                 return Err(Error::needs("--pdf", "-o with the name of a file"));
             };
             files.push((PlotFormat::Pdf, path.with_extension("pdf")));
@@ -208,8 +206,11 @@ impl Args {
             }
         }
         let mut tables: Vec<PathBuf> = Vec::new();
-        for (_, path) in files.iter().filter(|(_, path)| path != Path::new("-")) {
+        for (_, path) in &files {
             outputs.add("-o", path)?;
+            if path == Path::new(STDOUT) {
+                continue;
+            }
             let table = path.with_extension(NUMBERS);
             if !tables.contains(&table) {
                 outputs.add("the numbers beside -o", &table)?;

@@ -9,7 +9,6 @@ mod rendered;
 mod scene_film;
 mod source;
 
-use std::path::Path;
 use std::slice;
 
 use serde_json::json;
@@ -97,7 +96,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         let finished = film.record(&views, flags.draw.background, session, draw)?;
         let call = job.call(&source, &views, &settings)?;
         finished.report(args.json.then(|| call.of_film()), cameras)?;
-        return Ok(Exit::Done);
+        return print_flags(call.view_flags.filter(|_| !args.json));
     }
     job.draw(source, &views, exposures.as_ref(), settings)
 }
@@ -213,8 +212,6 @@ impl Job<'_> {
             film.prepare(&mut outputs, args.json)?;
         }
         if let Some(path) = &args.cameras_out {
-            let is_stdout = path == Path::new("-");
-            Error::refuse_if(is_stdout, "--cameras-out", "a file", "standard output (-)")?;
             outputs.add("--cameras-out", path)?;
         }
         let Some(output) = &self.output else { return Ok(()) };

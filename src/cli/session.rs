@@ -138,8 +138,9 @@ impl Session {
     }
 
     fn progress_of(&self, what: &str, has_lines: bool) -> Progress {
+        // Narrow terminals cut off the end of the line.
         let template =
-            format!("{{bar:40}} {{human_pos}}/{{human_len}} {what}, {{eta}} left {{msg}}");
+            format!("{{human_pos}}/{{human_len}} {what}, {{eta}} left {{bar:40}} {{msg}}");
         let style = ProgressStyle::with_template(&template);
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());

@@ -162,9 +162,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if args.flags.background.is_some() && output.is_none() {
         session.warn("--background has no effect: it is for pictures (-o)");
     }
-    let output_on_stdout = output.as_ref().is_some_and(Output::is_stdout);
-    let other_stdout = [("--json", args.json), ("--csv", args.csv), ("-o -", output_on_stdout)];
-    let mut files = args.files.parse(&methods, first_given(other_stdout))?;
+    let mut files = args.files.parse(&methods)?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, args.reading, session)?;
@@ -341,7 +339,7 @@ impl SimJob<'_> {
                     printed.rows.push(row(scene_name(&self.facts.path), &simulated, configuration));
                 } else if self.configurations.len() > 1 {
                     printed.rows.push(row(simulated.view.name.clone(), &simulated, configuration));
-                } else if !self.is_on_stdout() {
+                } else {
                     printed.page(&progress, &screen::pages(&simulated))?;
                 }
                 if self.args.sequence.is_sequence() {
@@ -361,16 +359,12 @@ impl SimJob<'_> {
             print_json(document)?;
         } else if self.args.csv {
             print(csv::text(&printed.rows, &[]))?;
-        } else if is_sequence && !self.is_on_stdout() {
+        } else if is_sequence {
             print(format!("\n{}", sequence.table()))?;
         } else if !printed.rows.is_empty() {
             print(sweep_table::table(&printed.rows, "view"))?;
         }
         Ok(exit)
-    }
-
-    fn is_on_stdout(&self) -> bool {
-        self.args.files.is_on_stdout() || self.output.is_some_and(Output::is_stdout)
     }
 
     fn simulate<'a>(

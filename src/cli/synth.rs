@@ -10,7 +10,7 @@ use super::console::Exit;
 use super::outputs::{Outputs, refuse_terminal};
 use super::session::Session;
 use quadrille_base::math::fit;
-use quadrille_base::output::{write_bytes, write_whole};
+use quadrille_base::output::{STDOUT, write_bytes, write_whole};
 use quadrille_base::parse::whole_number;
 use quadrille_base::{Error, Result, Task};
 use quadrille_render::synth::{Order, Recipe, Synthetic};
@@ -67,25 +67,18 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     );
     let mut outputs = Outputs::default();
     let extension = args.output.extension();
-    if args.output == Path::new("-") {
+    if args.output == Path::new(STDOUT) {
         refuse_terminal("a scene")?;
-    } else if extension.is_some_and(|e| e.eq_ignore_ascii_case("ply")) {
-        outputs.add("-o", &args.output)?;
-    } else {
+    } else if extension.is_none_or(|e| !e.eq_ignore_ascii_case("ply")) {
         return Err(Error::argument("-o", "a name that ends in .ply, or -", args.output.display()));
     }
+    outputs.add("-o", &args.output)?;
     if let Some(path) = &args.cameras_out {
         outputs.add("--cameras-out", path)?;
     }
     let progress = session.progress("splats");
     let task = &progress.task;
-    if args.output == Path::new("-") {
-        let written = write_scene(&scene, io::stdout().lock(), &comment, task);
-        written.or_else(|e| task.check().and(Err(Error::write("<stdout>".as_ref(), e))))?;
-    } else {
-        let write = |out: &mut dyn Write| write_scene(&scene, out, &comment, task);
-        write_whole(&args.output, task, write)?;
-    }
+    write_whole(&args.output, task, |out| write_scene(&scene, out, &comment, task))?;
     drop(progress);
     if let Some(path) = &args.cameras_out {
         write_bytes(path, write_inria_json(scene.cameras()))?;

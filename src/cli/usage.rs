@@ -8,24 +8,31 @@ use quadrille_base::error::Error;
 use quadrille_base::words::{did_you_mean, nearest};
 
 /// Words that users may type instead of a flag, with the flags to suggest, the best first.
-const OTHER_WORDS: [(&[&str], &[&str]); 19] = [
+const OTHER_WORDS: [(&[&str], &[&str]); 26] = [
     (&["crop", "box", "bounds", "clip"], &["keep-box", "keep-sphere"]),
     (&["filter", "select", "opacity", "min-opacity", "max-scale"], &["where"]),
     (&["depth", "normals", "alpha", "layers"], &["aov", "layers"]),
     (&["resize", "size", "resolution", "res", "thumbnail"], &["width", "picture-scale"]),
-    (&["framerate", "frame-rate", "rate"], &["fps"]),
+    (&["framerate", "frame-rate", "seconds", "duration"], &["fps"]),
+    (&["j", "jobs", "cores", "workers"], &["threads"]),
     (&["format", "type", "ext"], &["format", "output"]),
     (&["out", "file", "to"], &["output"]),
     (&["pose", "poses", "trajectory"], &["cameras"]),
-    (&["views", "num-views", "turntable"], &["orbit", "propose-views"]),
+    (&["views"], &["view"]),
+    (&["num-views", "turntable"], &["orbit", "propose-views"]),
     (&["bg", "transparent", "colour", "color"], &["background"]),
     (&["zoom", "focal", "angle"], &["fov"]),
     (&["move", "offset", "position"], &["translate", "eye"]),
     (&["rotation", "turn"], &["rotate"]),
     (&["simplify", "reduce", "downsample", "subsample"], &["decimate"]),
-    (&["clean", "denoise", "outliers"], &["drop-floaters"]),
+    (&["clean", "clean-floaters", "remove-floaters", "denoise", "outliers"], &["drop-floaters"]),
+    (&["target-size", "max-size", "max-bytes", "budget"], &["decimate", "sh"]),
     (&["threshold", "tolerance", "min-psnr"], &["fail-under-psnr"]),
-    (&["samples", "spp", "aa", "antialias"], &["msaa"]),
+    (&["samples", "spp", "aa", "antialias", "msaa"], &["msaa", "samples"]),
+    (&["motion-blur", "blur"], &["shutter", "motion"]),
+    (&["speed", "velocity"], &["move", "shutter"]),
+    (&["fstop", "f-stop", "dof", "depth-of-field", "bokeh"], &["aperture", "lens"]),
+    (&["height", "altitude"], &["elevation"]),
     (&["wireframe", "wire", "outlines"], &["overlay"]),
     (&["subdivide", "triangle-size", "area"], &["tessellate"]),
 ];
@@ -45,15 +52,59 @@ fn near_flag(flag: &str, program: &clap::Command, command: &clap::Command) -> Op
     Some(format!("--{near}"))
 }
 
+/// Names the commands of `program` that have the unknown `flag` of `command`.
+fn other_commands(flag: &str, program: &clap::Command, command: &clap::Command) -> Option<String> {
+    let long = flag.strip_prefix("--")?;
+    let others = program.get_subcommands().filter(|other| other.get_name() != command.get_name());
+    let having = others.filter(|other| other.get_arguments().any(|a| a.get_long() == Some(long)));
+    let names: Vec<_> = having.map(|other| format!("`quadrille {}`", other.get_name())).collect();
+    let verb = if names.len() == 1 { "has" } else { "have" };
+    (!names.is_empty()).then(|| format!("; {} {verb} {flag}", names.join(", ")))
+}
+
+/// Formats the error of an unknown flag. `words` are the arguments of the call.
+fn unknown_flag(
+    flag: &str,
+    words: &[&str],
+    program: &clap::Command,
+    command: &clap::Command,
+) -> String {
+    let has = |long: &str| command.get_arguments().any(|arg| arg.get_long() == Some(long));
+    if flag.strip_prefix("--").is_some_and(has) {
+        let name = command.get_name();
+        return format!(
+            "{flag}: expected behind the command (quadrille {name} ... {flag}), found before it"
+        );
+    }
+    // A long flag with one dash is read as short flags.
+    let is_long = |word: &&&str| word.starts_with('-') && !word.starts_with("--");
+    let mut longs = words.iter().filter(is_long).filter(|word| word.contains(&flag[1..]));
+    if let Some(word) = longs.find(|word| has(&word[1..])) {
+        return format!("{word}: expected a flag with two dashes, -{word}, found one dash");
+    }
+    let similar = other_words(flag, command).or_else(|| near_flag(flag, program, command));
+    let similar = similar.map_or(String::new(), |s| format!("; did you mean {s}?"));
+    let others = other_commands(flag, program, command).unwrap_or_default();
+    format!("{flag}: expected a flag or value of this command, found {flag}{similar}{others}")
+}
+
 pub(super) fn unknown_command(name: &str, program: &clap::Command) -> Error {
     let names = program.get_subcommands().map(clap::Command::get_name).chain(["help"]);
-    Error::unknown_name("command", "a command that `quadrille --help` lists", name, names)
+    let expected = match Path::new(name).extension() {
+        Some(_) => format!(
+            "a command before the file (`quadrille info {name}` describes a scene, `quadrille render {name} -o \
+             picture.png` and `quadrille mesh MESH -o picture.png` draw)"
+        ),
+        None => "a command that `quadrille --help` lists".to_owned(),
+    };
+    Error::unknown_name("command", expected, name, names)
 }
 
 /// Formats an error of the argument parser: what was expected, what was found, and the remedy. `command` is the
-/// command of `program` whose arguments were parsed, or `program` itself.
+/// command of `program` whose arguments were parsed, or `program` itself, and `words` the arguments of the call.
 pub(super) fn message(
     error: &clap::Error,
+    words: &[&str],
     program: &clap::Command,
     command: &clap::Command,
 ) -> String {
@@ -95,10 +146,15 @@ pub(super) fn message(
             }
         }
         ErrorKind::UnknownArgument if !flag.starts_with('-') => one_more(flag, command),
-        ErrorKind::UnknownArgument => {
-            let similar = other_words(flag, command).or_else(|| near_flag(flag, program, command));
-            let similar = similar.map_or(String::new(), |s| format!("; did you mean {s}?"));
-            format!("{flag}: expected a flag or value of this command, found {flag}{similar}")
+        ErrorKind::UnknownArgument => unknown_flag(flag, words, program, command),
+        ErrorKind::TooManyValues => {
+            let remedy = match flag {
+                "--json" | "--csv" => {
+                    format!(" ({flag} writes to standard output: {flag} > {found})")
+                }
+                _ => String::new(),
+            };
+            format!("{flag}: expected no value{remedy}, found {found}")
         }
         ErrorKind::InvalidSubcommand => {
             unknown_command(&listed(ContextKind::InvalidSubcommand), program).to_string()

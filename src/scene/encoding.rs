@@ -21,6 +21,8 @@ pub struct SceneEncoding {
     pub axes_stated: bool,
     /// Number of levels of detail, of which one is read ([`LoadOptions::lod`]).
     pub lod_levels: u32,
+    /// Bytes of the files of the level that was read, with their description; 0 for formats without levels.
+    pub level_bytes: u64,
     /// Whether the file says that the scene was trained with antialiasing.
     pub antialiased: Option<bool>,
     /// Properties of a trained scene that no file of the format can hold.
@@ -41,6 +43,7 @@ impl SceneEncoding {
             axes: SplatAxes::RDF,
             axes_stated: true,
             lod_levels: 1,
+            level_bytes: 0,
             antialiased: None,
             losses,
             unused_columns: Vec::new(),

@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod artists;
 mod batches;
 mod bench;
 mod blank_views;
@@ -17,6 +18,7 @@ mod blank_views;
 mod clusters;
 mod compare;
 mod convert;
+mod dashes;
 mod data_sets;
 mod deferred;
 mod deferred_docs;
@@ -45,6 +47,7 @@ mod memory;
 mod mesh;
 mod mesh_learn;
 mod mesh_look;
+mod odd;
 mod page_tables;
 mod plot;
 mod probe;

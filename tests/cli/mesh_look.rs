@@ -133,7 +133,7 @@ fn layers_are_written_beside_the_picture() {
         }
     }
     for (arguments, said) in [
-        ("plain.obj --aov depth -o a.png", ".exr or .npy"),
+        ("plain.obj --aov depth -o a.jpg", ".exr or .npy"),
         ("plain.obj --aov depth -o a.npy", "{aov}"),
         ("plain.obj --aov depth,depth -o a.exr", "depth twice"),
         ("plain.obj --aov depth", "--output"),

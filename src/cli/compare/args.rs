@@ -108,7 +108,7 @@ const EXAMPLES: &str = "Examples:
     --picture-scale 1/4 --lpips vgg --csv table.csv
   quadrille compare renders references --diff 'diff/{name}.png'
   quadrille compare ours.npy reference.npy --fail-under-psnr 40
-  quadrille compare renders golden --fail-under-psnr 40 --fail-over-flip 0.02 \
+  quadrille compare renders golden --fail-under-psnr 40 --fail-over-flip 0.02 \\
     --junit verdict.xml
   quadrille compare scene.ply scene.spz --fail-under-psnr 35
   quadrille compare a.ply b.ply --cameras cameras.json --view ..:8

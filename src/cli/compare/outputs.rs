@@ -7,7 +7,7 @@ use crate::cli::outputs::{NAME, Outputs, Template, require_values};
 use crate::cli::session::Session;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::{make_folder_of, write_bytes};
+use quadrille_base::output::{STDOUT, make_folder_of, write_bytes};
 use quadrille_evaluation::pairing::{PairName, STDIN};
 use quadrille_evaluation::{
     Conditions, Evaluated, Journal, MetricColumn, Page, Summary, TableFormat, bytes_per_pair, table,
@@ -106,7 +106,8 @@ impl OutputFlags {
         if !self.resume {
             return Ok(None);
         }
-        let path = match (&self.html, &self.csv) {
+        let csv = self.csv.as_ref().filter(|path| *path != Path::new(STDOUT));
+        let path = match (&self.html, csv) {
             (Some(folder), _) => folder.join("compare.resume"),
             (None, Some(csv)) => {
                 let mut name = csv.as_os_str().to_owned();

@@ -30,7 +30,7 @@ fn augmented<'a>(
                 .value_parser(move |text: &str| {
                     let change = parse(text)?;
                     let text = text.to_owned();
-                    Ok::<_, String>(Step { text, change })
+                    Ok::<_, String>(Step { input: None, text, change })
                 }),
             None => arg.action(ArgAction::SetTrue),
         })
@@ -45,7 +45,8 @@ fn given<'a>(matches: &ArgMatches, actions: impl Iterator<Item = &'a ChangeKind>
         if kind.value.is_none() {
             // A switch takes no value, so its parser cannot fail.
             if let (true, Ok(change)) = (matches.get_flag(name), (kind.parse)("")) {
-                placed.push((matches.index_of(name).unwrap_or(0), Step { text: flag, change }));
+                let step = Step { input: None, text: flag, change };
+                placed.push((matches.index_of(name).unwrap_or(0), step));
             }
             continue;
         }
@@ -54,11 +55,45 @@ fn given<'a>(matches: &ArgMatches, actions: impl Iterator<Item = &'a ChangeKind>
         for (at, given) in indices.zip(given) {
             let text = format!("{flag} {}", given.text);
             let change = given.change.clone();
-            placed.push((at, Step { text, change }));
+            placed.push((at, Step { input: None, text, change }));
         }
     }
     placed.sort_by_key(|(at, _)| *at);
-    placed.into_iter().map(|(_, given)| given).collect()
+    let inputs = inputs(matches);
+    let of_input = |(at, step): (usize, Step)| {
+        let before = inputs.iter().rev().find(|(place, _)| *place < at);
+        Step { input: before.and_then(|(_, input)| *input), ..step }
+    };
+    placed.into_iter().map(of_input).collect()
+}
+
+/// Flag that limits the actions behind it to one input.
+const INPUT: &str = "input";
+
+/// Number of an input, from 0; `None` for all together.
+type OneInput = Option<usize>;
+
+fn input_flag() -> Arg {
+    Arg::new(INPUT)
+        .long(INPUT)
+        .value_name("N|all")
+        .action(ArgAction::Append)
+        .help(
+            "Apply the moves and crops behind this flag only to input N, from 1, before inputs are joined, until the next \
+             --input; all returns to all inputs together",
+        )
+        .value_parser(|text: &str| match (text, text.parse::<usize>()) {
+            ("all", _) => Ok(None),
+            (_, Ok(number @ 1..)) => Ok::<OneInput, String>(Some(number - 1)),
+            _ => Err("expected the number of an input, from 1, or all".to_owned()),
+        })
+}
+
+/// Places of the flag in the command line, and its values.
+fn inputs(matches: &ArgMatches) -> Vec<(usize, OneInput)> {
+    let given = matches.try_get_many::<OneInput>(INPUT).ok().flatten();
+    let indices = given.is_some().then(|| matches.indices_of(INPUT)).flatten();
+    indices.into_iter().flatten().zip(given.into_iter().flatten().copied()).collect()
 }
 
 const FILTERS: [&str; 3] = ["keep-box", "keep-sphere", "where"];
@@ -108,7 +143,8 @@ impl<const ALL: bool> Changes<ALL> {
 
 impl<const ALL: bool> clap::Args for Changes<ALL> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        augmented(command.next_help_heading(Self::HEADING), Self::kinds())
+        let command = augmented(command.next_help_heading(Self::HEADING), Self::kinds());
+        if ALL { command.arg(input_flag()) } else { command }
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {

@@ -1,4 +1,6 @@
-use crate::cli::layer_files::{COLOURS, prepare_layers, require_float_format, write_with_layers};
+use crate::cli::layer_files::{
+    COLOURS, DepthRangeFlag, prepare_layers, require_layer_format, write_with_layers,
+};
 use crate::cli::outputs::{AOV, METHOD, Output, Outputs, VIEW};
 use quadrille_base::choice;
 use quadrille_base::error::Result;
@@ -40,8 +42,8 @@ impl MeshLayer {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Layers")]
 pub(super) struct AovFlags {
-    /// Layers to write beside the colours, separated by commas. An .exr file holds all layers; with .npy,
-    /// "{aov}" in the name is replaced by the layer, and by rgba for the picture
+    /// Layers to write beside the colours, separated by commas. An .exr file holds all layers; with .npy, or .png
+    /// for greys of 16 bits that viewers show, "{aov}" in the name is replaced by the layer, and by rgba for the picture
     #[arg(
         long = "aov",
         value_name = "LAYERS",
@@ -50,6 +52,8 @@ pub(super) struct AovFlags {
         conflicts_with_all = ["crop", "versus"]
     )]
     layers: Vec<MeshLayer>,
+    #[command(flatten)]
+    depths: DepthRangeFlag,
 }
 
 impl AovFlags {
@@ -65,9 +69,11 @@ impl AovFlags {
         let Some(output) = output.filter(|_| !self.is_empty()) else { return Ok(()) };
         let names: Vec<_> = self.layers.iter().map(|layer| layer.name()).collect();
         each_once("aov", &names)?;
-        require_float_format("--aov", output.format)?;
+        require_layer_format(output.format)?;
         match output.format {
-            Some(PictureFormat::Npy) => output.template.require(AOV, 2, "files of each picture"),
+            Some(PictureFormat::Npy | PictureFormat::Png) => {
+                output.template.require(AOV, 2, "files of each picture")
+            }
             _ => Ok(()),
         }
     }
@@ -80,7 +86,8 @@ impl AovFlags {
     ) -> Result<()> {
         // The row that names a combination of settings does not exist yet: check the placeholder itself.
         let variant = [METHOD.to_owned()];
-        if output.format != Some(PictureFormat::Npy) {
+        let has_files = matches!(output.format, Some(PictureFormat::Npy | PictureFormat::Png));
+        if self.is_empty() || !has_files {
             return output.template.prepare(outputs, cameras, &variant);
         }
         let names = self.layers.iter().map(|layer| layer.name());
@@ -95,6 +102,7 @@ impl AovFlags {
         [view, variant]: [&str; 2],
         visible: &VisibleFrame,
         shading: Option<&Shading>,
+        tell: &dyn Fn(&str),
     ) -> Result<()> {
         let path =
             |name: &str| output.template.filled(&[(AOV, name), (METHOD, variant), (VIEW, view)]);
@@ -106,7 +114,8 @@ impl AovFlags {
         });
         let layers: Vec<LayerPicture> = layers.collect();
         let names = self.layers.iter().map(|layer| layer.name());
-        write_with_layers(output.format, picture, &layers, names, path).map(drop)
+        let depths = self.depths;
+        write_with_layers(output.format, picture, &layers, names, path, depths, tell).map(drop)
     }
 }
 

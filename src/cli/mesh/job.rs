@@ -119,7 +119,13 @@ impl<'j> MeshDrawing<'j> {
         }
     }
 
-    pub(super) fn write(&self, row: &MeshRow, frame: &MergedFrame<'_>) -> Result<()> {
+    /// Writes the files of a row. `tell` takes remarks about them.
+    pub(super) fn write(
+        &self,
+        row: &MeshRow,
+        frame: &MergedFrame<'_>,
+        tell: &dyn Fn(&str),
+    ) -> Result<()> {
         let (view, variant) = (row.view.name.as_str(), row.variant_name());
         let (visible, shading) = (frame.visible, frame.shading);
         let scale =
@@ -152,7 +158,7 @@ impl<'j> MeshDrawing<'j> {
             output.save(&picture, names, Some(Background::Transparent))?;
         } else {
             let layers = &self.args.aov;
-            layers.save(output, &picture, names, visible, shading)?;
+            layers.save(output, &picture, names, visible, shading, tell)?;
         }
         Ok(())
     }

@@ -122,7 +122,8 @@ impl Pictures<'_> {
     ) -> Result<String> {
         let exposed = self.exposures.and_then(|e| e.apply(frame, view, self.job.session));
         let (frame, flags) = (exposed.as_ref().unwrap_or(frame), &self.job.args.flags);
-        flags.layers.save(output, frame, layers, view, flags.draw.background)
+        let (background, session) = (flags.draw.background, self.job.session);
+        flags.layers.save(output, frame, layers, view, background, &|text| session.note(text))
     }
 
     /// Output files of a view, for the note that `--resume` keeps beside the first one.

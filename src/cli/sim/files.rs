@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::console::print_bytes;
 use crate::cli::outputs::{METHOD, Outputs, Template, VIEW};
-use quadrille_base::output::{write_bytes, write_whole};
+use quadrille_base::output::{STDOUT, write_bytes, write_whole};
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::method::Method;
 use quadrille_gpu::wiring::Watch;
@@ -84,26 +83,19 @@ impl FileFlags {
         }
     }
 
-    pub(super) fn is_on_stdout(&self) -> bool {
-        self.stats.as_deref() == Some(Path::new("-"))
-    }
-
-    /// Checks the names of the files of runs by `methods`. `other_stdout` names another flag that writes to
-    /// standard output.
-    pub(super) fn parse(
-        &self,
-        methods: &[Method],
-        other_stdout: Option<&str>,
-    ) -> Result<Files<'_>> {
-        if let Some(other) = other_stdout.filter(|_| self.is_on_stdout()) {
-            let other = format!("{other}, which also writes to standard output (name a file)");
-            return Err(Error::conflict("--stats -", other));
-        }
+    /// Checks the names of the files of runs by `methods`.
+    pub(super) fn parse(&self, methods: &[Method]) -> Result<Files<'_>> {
         let trace = self.trace.as_deref();
         let parsed = trace.map(|path| Template::parse("--trace", path, &[VIEW]));
         let with_cycles = |path: &Path| {
             let mut cycles = path.as_os_str().to_owned();
             cycles.push(CYCLES);
+            Error::refuse_if(
+                path == Path::new(STDOUT),
+                "--dram-trace",
+                "a file",
+                "standard output",
+            )?;
             let parse = |path: &Path| Template::parse("--dram-trace", path, &[VIEW, METHOD]);
             Ok([parse(path)?, parse(Path::new(&cycles))?])
         };
@@ -128,11 +120,11 @@ impl Files<'_> {
         for template in self.dram_trace.iter().flatten() {
             template.prepare(outputs, cameras, variants)?;
         }
-        if let Some(stats) = self.flags.stats.as_deref().filter(|_| !self.flags.is_on_stdout()) {
+        if let Some(stats) = &self.flags.stats {
             outputs.add("--stats", stats)?;
         }
         if let Some(folder) = &self.flags.maps {
-            std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+            outputs.add_folder("--maps", folder)?;
         }
         Ok(())
     }
@@ -170,7 +162,6 @@ impl Files<'_> {
 
     pub(super) fn finish(&self) -> Result<()> {
         match &self.flags.stats {
-            Some(_) if self.flags.is_on_stdout() => print_bytes(&self.stats),
             Some(path) => write_bytes(path, &self.stats),
             None => Ok(()),
         }

@@ -54,9 +54,9 @@ impl Condition {
     /// Parses the text of a condition, with at most 32 nested parentheses.
     ///
     /// # Errors
-    /// [`Error::Argument`] that quotes the text from the first error on.
+    /// [`Error::Argument`] that quotes the text before the first error, and from there on.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut parser = Parser { rest: text };
+        let mut parser = Parser { text, rest: text };
         let node = parser.either(0)?;
         parser.skip_blanks();
         match parser.rest {
@@ -180,6 +180,7 @@ impl Operand {
 }
 
 struct Parser<'t> {
+    text: &'t str,
     rest: &'t str,
 }
 
@@ -189,9 +190,14 @@ impl Parser<'_> {
     }
 
     fn wrong(&self, expected: &str) -> Error {
+        let before = self.text[..self.text.len() - self.rest.len()].trim_end();
+        let behind = match before {
+            "" => String::new(),
+            before => format!(" behind \"{before}\""),
+        };
         let found = match self.rest {
-            "" => "the end".to_owned(),
-            rest => format!("\"{rest}\""),
+            "" => format!("the end{behind}"),
+            rest => format!("\"{rest}\"{behind}"),
         };
         Error::argument("condition", expected, found)
     }
@@ -276,11 +282,12 @@ mod tests {
         }
         for (text, found) in [
             ("", "the end"),
-            ("opacity", "the end"),
-            ("opacity > ", "the end"),
-            ("opacity > .1 & x > 0", "\"& x > 0\""),
-            ("(x > 0", "the end"),
-            ("x > 1..2", "\"1..2\""),
+            ("opacity", "the end behind \"opacity\""),
+            ("opacity > ", "the end behind \"opacity >\""),
+            ("opacity > .1 & x > 0", "\"& x > 0\" behind \"opacity > .1\""),
+            ("(x > 0", "the end behind \"(x > 0\""),
+            ("x > 1..2", "\"1..2\" behind \"x >\""),
+            ("opacity > 50%", "\"%\" behind \"opacity > 50\""),
             ("-x > 1", "\"-x > 1\""),
         ] {
             let error = Condition::parse(text).unwrap_err().to_string();

@@ -14,7 +14,8 @@ use super::report::ConversionLoss;
 use super::step::{Change, Step};
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::{
-    LoadOptions, OutputFormat, SceneInput, SplatTable, WriteOptions, load_table, write_levels_if,
+    Camera, LoadOptions, OutputFormat, SceneInput, SplatTable, WriteOptions, load_table,
+    write_levels_if,
 };
 
 /// Default number of levels of detail of a streamed SOG (assumed): the coarsest has an eighth of the splats.
@@ -50,6 +51,8 @@ pub struct Conversion {
     /// Near plane of the views that splats are pruned with and compared from, in world units; `None` for the near planes of
     /// the profiles.
     pub near: Option<f64>,
+    /// Whether [`Converted::cameras`] has the views, moved with the first input.
+    pub keeps_cameras: bool,
 }
 
 impl Conversion {
@@ -75,13 +78,59 @@ impl Conversion {
             inputs.push(file);
             tables.push(table);
         }
+        let placed = self.place(&mut tables, host)?;
+        note_of_degrees(&inputs, host);
         let joined = concatenate(tables, &host.begin("steps"))?;
         let table = joined.ok_or_else(|| Error::argument("inputs", "at least one file", "none"))?;
         let mut run = self.run_of(table, host);
+        run.actions = placed;
+        run.follow_first_input()?;
         run.apply_all()?;
         let (output, loss) = run.write()?;
+        let cameras = match self.keeps_cameras {
+            true => run.cameras()?,
+            false => Vec::new(),
+        };
         let pruned_by = run.judge.as_ref().and_then(|judge| judge.pruned_by(run.host));
-        Ok(Converted { inputs, actions: run.actions, pruned_by, output, loss })
+        Ok(Converted { inputs, actions: run.actions, pruned_by, output, loss, cameras })
+    }
+
+    /// Applies the steps for single inputs to their tables.
+    fn place(
+        &self,
+        tables: &mut [SplatTable],
+        host: &mut dyn ConversionHost,
+    ) -> Result<Vec<StepResult>> {
+        let mut done = Vec::new();
+        for step in &self.steps {
+            let Some(number) = step.input else { continue };
+            let count = tables.len();
+            let what = format!("--input {}", number + 1);
+            let table = tables.get_mut(number).ok_or_else(|| {
+                Error::argument(
+                    "--input",
+                    format!("a number from 1 to {count}, or all"),
+                    number + 1,
+                )
+            })?;
+            let Change::Action(action) = &step.change else {
+                return Err(Error::conflict(what, format!("{}, which needs views", step.text)));
+            };
+            if !action.is_intended() {
+                let expected = "moves and crops; other actions apply to all inputs together";
+                return Err(Error::argument(what, expected, &step.text));
+            }
+            let (path, task) = (&self.inputs[number], host.begin("steps"));
+            apply_step(action, &step.text, table, path, &task)?;
+            let result = StepResult {
+                action: format!("{what} {}", step.text),
+                splats: table.rows(),
+                sh_degree: table.sh_degree(),
+            };
+            host.has_applied(&result)?;
+            done.push(result);
+        }
+        Ok(done)
     }
 
     /// Applies the steps to a table in memory, without inputs and output.
@@ -102,7 +151,8 @@ impl Conversion {
             of: self,
             table,
             reference: None,
-            judge: (self.is_compared || is_pruned).then(|| Judge::new(self.near)),
+            judge: (self.is_compared || is_pruned || self.keeps_cameras)
+                .then(|| Judge::new(self.near)),
             scene: self.inputs.first().map_or(Path::new("-"), PathBuf::as_path),
             actions: Vec::new(),
             host,
@@ -123,12 +173,30 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Moves the views with the first input, in whose world they are.
+    fn follow_first_input(&mut self) -> Result<()> {
+        let Some(judge) = &mut self.judge else { return Ok(()) };
+        for step in self.of.steps.iter().filter(|step| step.input == Some(0)) {
+            if let Change::Action(action) = &step.change {
+                judge.follow(action, &step.text, self.host)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cameras(&mut self) -> Result<Vec<Camera>> {
+        let Some(judge) = &mut self.judge else { return Ok(Vec::new()) };
+        judge.moved_cameras(&self.table, self.host)
+    }
+
     /// Applies the steps in order. The check of the format's limits runs once no later step drops or moves splats.
     fn apply_all(&mut self) -> Result<()> {
         let of = self.of;
         let keeps = |step: &Step| matches!(&step.change, Change::Action(a) if a.keeps_positions());
-        let moving = of.steps.iter().rposition(|step| !keeps(step));
-        let (moving, others) = of.steps.split_at(moving.map_or(0, |last| last + 1));
+        // The steps for single inputs have been applied.
+        let steps: Vec<&Step> = of.steps.iter().filter(|step| step.input.is_none()).collect();
+        let moving = steps.iter().rposition(|step| !keeps(step));
+        let (moving, others) = steps.split_at(moving.map_or(0, |last| last + 1));
         for step in moving {
             self.apply(step)?;
         }
@@ -311,6 +379,20 @@ pub fn apply_step(
         _ => error,
     })?;
     check_left(text, before, table.rows())
+}
+
+/// Notes that the output has spherical harmonics that some inputs lack.
+fn note_of_degrees(inputs: &[ConvertedFile], host: &mut dyn ConversionHost) {
+    let highest = inputs.iter().map(|file| file.sh_degree).max().unwrap_or(0);
+    let lower = inputs.iter().filter(|file| file.sh_degree < highest);
+    let lower: Vec<_> = lower.map(|file| format!("{} ({})", file.path, file.sh_degree)).collect();
+    if !lower.is_empty() {
+        host.note(&format!(
+            "joined splats have spherical harmonics of degree {highest}, with zeros for {}; --sh 0 leaves them out, for a \
+             smaller file",
+            lower.join(", ")
+        ));
+    }
 }
 
 fn check_left(text: &str, before: usize, left: usize) -> Result<()> {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::report::ConversionLoss;
+use quadrille_scene::Camera;
 
 /// A file that was read or written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -70,4 +71,7 @@ pub struct Converted {
     /// Loss of the conversion, if views were compared.
     #[serde(rename = "report", skip_serializing_if = "Option::is_none")]
     pub loss: Option<ConversionLoss>,
+    /// Views, moved with the first input, if they were requested.
+    #[serde(skip)]
+    pub cameras: Vec<Camera>,
 }

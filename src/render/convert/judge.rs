@@ -71,6 +71,16 @@ impl Judge {
         self.cameras(&splats, host)
     }
 
+    /// The views in the world of `table`, which has been moved.
+    pub(super) fn moved_cameras(
+        &mut self,
+        table: &SplatTable,
+        host: &mut dyn ConversionHost,
+    ) -> Result<Vec<Camera>> {
+        let (splats, _) = table.splats_with(&host.begin("splats"))?;
+        self.cameras(&splats, host)
+    }
+
     fn cameras(&mut self, splats: &Splats, host: &mut dyn ConversionHost) -> Result<Vec<Camera>> {
         if let Some(cameras) = &self.cameras {
             return Ok(cameras.clone());

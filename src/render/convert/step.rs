@@ -10,6 +10,8 @@ use quadrille_scene::SplatAxes;
 /// A step of a conversion: a change of the splats, and its text in results and messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
+    /// Number of the only input that the step applies to, from 0, before inputs are joined; `None` for all of them together.
+    pub input: Option<usize>,
     /// The step as the user wrote it.
     pub text: String,
     /// Parsed form of the text.
@@ -86,7 +88,14 @@ const KINDS: [ChangeKind; 13] = [
         help: "Keep splats for which a condition holds, such as 'opacity > 0.1 && scale_max < 2': opacity is \
          0 to 1, scale_min and scale_max are standard deviations, other names are columns of a PLY",
         parse: |text| {
-            parsed(text, Condition::parse).map(|condition| Change::Action(Action::Where(condition)))
+            // The condition may be long: the message quotes the place of the error in it.
+            let condition = Condition::parse(text).map_err(|error| match error {
+                Error::Argument { expected, found, .. } => {
+                    format!("expected {expected} in place of {found}")
+                }
+                other => other.to_string(),
+            })?;
+            Ok(Change::Action(Action::Where(condition)))
         },
     },
     ChangeKind {

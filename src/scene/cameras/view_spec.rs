@@ -18,9 +18,11 @@ use crate::camera::{Camera, Intrinsics};
 use crate::splats::Splats;
 use quadrille_base::error::{Error, Result, shown};
 #[cfg(feature = "cli")]
-use quadrille_base::parse::{finite, point, whole_number};
+use quadrille_base::parse::{finite, point, positive, whole_number};
 
 const MAX_PROPOSED: u32 = 100;
+/// Largest elevation in degrees: at 90, the line of sight would be along the up direction.
+const MAX_ELEVATION: f64 = 89.0;
 /// Selects all views, also the single one of a scene without a camera file, for which `all` is an error.
 const ALL: &str = "..";
 
@@ -69,13 +71,22 @@ pub struct ViewSpec {
     /// Choose N different views that show much of the scene, the best first
     #[cfg_attr(
         feature = "cli",
-        arg(long, alias = "views", value_name = "N", value_parser = whole_number::<u32>,
+        arg(long, value_name = "N", value_parser = whole_number::<u32>,
             conflicts_with_all = ["cameras", "eye", "target", "orbit"])
     )]
     pub propose_views: Option<u32>,
     /// Draw N views on a circle around the target, starting at the eye
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole_number::<u32>))]
     pub orbit: Option<u32>,
+    /// Distance of the eye from the target, in world units [default: shows the main content]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DISTANCE", value_parser = positive,
+        conflicts_with_all = ["cameras", "eye", "propose_views"]))]
+    pub radius: Option<f64>,
+    /// Angle of the eye above the plane through the target, in degrees from -89 to 89; the plane is at right angles to
+    /// --up [default: that of the automatic view]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DEGREES", value_parser = finite, allow_hyphen_values = true,
+        conflicts_with_all = ["cameras", "eye", "propose_views"]))]
+    pub elevation: Option<f64>,
     /// Width of the picture in pixels; without a height, the height keeps the proportions
     #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", value_parser = whole_number::<u32>))]
     pub width: Option<u32>,
@@ -158,6 +169,19 @@ impl ViewSpec {
                 return Err(Error::argument("propose_views", expected, count));
             }
         }
+        if let Some(degrees) = self.elevation.filter(|degrees| degrees.abs() > MAX_ELEVATION) {
+            let expected = format!("degrees from -{MAX_ELEVATION} to {MAX_ELEVATION}");
+            return Err(Error::argument("elevation", expected, degrees));
+        }
+        if let Some(radius) = self.radius.filter(|radius| !(radius.is_finite() && *radius > 0.0)) {
+            return Err(Error::argument("radius", "a distance above 0", radius));
+        }
+        let is_moved = self.radius.is_some() || self.elevation.is_some();
+        if is_moved
+            && (self.cameras.is_some() || self.eye.is_some() || self.propose_views.is_some())
+        {
+            return Err(Error::conflict("radius and elevation", "cameras, eye or propose_views"));
+        }
         if self.picture_scale.is_some() && (self.width.is_some() || self.height.is_some()) {
             return Err(Error::conflict("picture_scale", "width or height"));
         }
@@ -167,9 +191,10 @@ impl ViewSpec {
         }
     }
 
-    /// True if the description has an eye, a target or an orbit.
+    /// True if the description places the camera: by an eye, a target, an orbit, a radius or an elevation.
     pub fn is_described(&self) -> bool {
-        self.eye.is_some() || self.target.is_some() || self.orbit.is_some()
+        let is_moved = self.radius.is_some() || self.elevation.is_some();
+        is_moved || self.eye.is_some() || self.target.is_some() || self.orbit.is_some()
     }
 
     /// Camera file beside the scene at `scene`; `None` if the description names another source of views.
@@ -326,6 +351,7 @@ impl ViewSpec {
                 origin + fitting_eye(&intrinsics, target - origin, *direction, up, points)
             }
         };
+        let eye = target + self.target_to_eye(eye - target, up);
         let mut cameras = match self.orbit {
             Some(count) => orbit(count, intrinsics, eye, target, up)?,
             None => {
@@ -338,7 +364,34 @@ impl ViewSpec {
             let limit = subject.near_limit((eye - target).norm());
             cameras.iter_mut().for_each(|camera| camera.near_limit = Some(limit));
         }
-        Ok(Views { cameras: self.select(cameras)?, completed, ..Views::default() })
+        let is_automatic = self.orbit.is_none() && self.eye.is_none();
+        let warnings = match self.view.as_deref() {
+            Some(view) if is_automatic && view != ALL => vec![format!(
+                "view \"{view}\" is the automatic view, since no camera file or orbit gives others"
+            )],
+            _ => Vec::new(),
+        };
+        Ok(Views { cameras: self.select(cameras)?, completed, warnings, ..Views::default() })
+    }
+
+    /// Vector from the target to the eye, with the radius and the elevation of the description in place of those of
+    /// `automatic`.
+    fn target_to_eye(&self, automatic: Vector3<f64>, up: Vector3<f64>) -> Vector3<f64> {
+        if self.radius.is_none() && self.elevation.is_none() {
+            return automatic;
+        }
+        let radius = self.radius.unwrap_or_else(|| automatic.norm());
+        let direction = automatic.normalize();
+        let Some(elevation) = self.elevation else { return direction * radius };
+        let up = up.normalize();
+        let flat = direction - up * direction.dot(&up);
+        // An eye above the target has no direction in the plane: any will do.
+        let flat = flat.try_normalize(1e-9).unwrap_or_else(|| {
+            let axis = Vector3::ith(up.iamin(), 1.0);
+            (axis - up * axis.dot(&up)).normalize()
+        });
+        let (sin, cos) = elevation.to_radians().sin_cos();
+        (flat * cos + up * sin) * radius
     }
 
     /// The same description with an eye, a target, an up direction, and the field of view of the framing if it has none.
@@ -349,6 +402,8 @@ impl ViewSpec {
             eye: Some(eye.into()),
             target: Some(target.into()),
             up: Some(up.into()),
+            radius: None,
+            elevation: None,
             fov_degrees: self.fov_degrees.or(default.then_some(framing.fov_degrees)),
             ..self.clone()
         }

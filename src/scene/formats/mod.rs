@@ -149,7 +149,11 @@ fn read<T>(
             path,
             "format",
             format!("a scene: {}", readable()),
-            "none of them, by content and by extension",
+            if bytes.is_empty() {
+                "an empty file"
+            } else {
+                "none of them, by content and by extension"
+            },
         )),
     };
     // A cancelled reader may report a broken file; the cancellation is the true reason.

@@ -7,7 +7,7 @@ use super::{dot_splat, gltf, ply, sog, spz};
 use crate::chunk_order::improved_chunk_order;
 use crate::morton::improved_order;
 use crate::table::{RawColumns, SplatTable, profile_of_flag};
-use quadrille_base::output::{write_folder, write_whole_if};
+use quadrille_base::output::{check_folder, write_folder, write_whole_if};
 use quadrille_base::{Error, Result, Task};
 
 /// Format in which scenes are written.
@@ -148,6 +148,20 @@ impl OutputFormat {
         }
     }
 
+    /// Checks that the output `path` can be replaced: a folder of a SOG may exist if it holds only files of a SOG.
+    ///
+    /// # Errors
+    /// [`Error::Write`] for a folder that holds other files.
+    pub fn check_replaceable(self, path: &Path) -> Result<()> {
+        match self {
+            Self::SogFolder => check_folder(folder_of(path, sog::META), is_sog_part),
+            Self::StreamedSogFolder => {
+                check_folder(folder_of(path, sog::LOD_META), sog::is_streamed_part)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// True if the output is a folder.
     pub fn is_folder(self) -> bool {
         self.description().is_some()
@@ -180,7 +194,11 @@ impl OutputFormat {
     /// # Errors
     /// [`Error::Argument`] for an unknown name; it lists the known ones.
     pub fn named(name: &str) -> Result<Self> {
-        let found = OUTPUTS.iter().find(|(_, known, _)| *known == name);
+        // Extensions are names too; of several formats with an extension, it means the first one.
+        let is_named = |(_, known, extension): &&(Self, &str, &str)| {
+            *known == name || extension.strip_prefix('.') == Some(name)
+        };
+        let found = OUTPUTS.iter().find(is_named);
         found.map(|(format, _, _)| *format).ok_or_else(|| {
             let known = OUTPUTS.map(|(_, name, _)| name);
             Error::unknown_name("format", format!("one of {}", known.join(", ")), name, known)
@@ -255,6 +273,10 @@ fn folder_of<'a>(path: &'a Path, meta: &str) -> &'a Path {
     }
 }
 
+fn is_sog_part(name: &str) -> bool {
+    sog::FILES.contains(&name)
+}
+
 /// Writes `table` to the file `path`, whole or not at all. The folder of a SOG may exist if it holds only files of a SOG.
 ///
 /// # Errors
@@ -310,8 +332,7 @@ pub fn write_levels_if(
         OutputFormat::Sog => sog::write(table, path, task)?,
         OutputFormat::SogFolder => {
             let files = sog::write_files(table, path, task)?;
-            let is_part = |name: &str| sog::FILES.contains(&name);
-            return write_folder(folder_of(path, sog::META), &files, is_part, task, accept);
+            return write_folder(folder_of(path, sog::META), &files, is_sog_part, task, accept);
         }
         OutputFormat::StreamedSog => {
             let files = sog::write_streamed_files(levels, &sog::SIZES, path, task)?;

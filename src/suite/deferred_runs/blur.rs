@@ -52,7 +52,7 @@ pub struct BlurSettings {
     /// Distance in focus, along the view axis, in world units [default: the distance of the centre of the mesh]
     #[cfg_attr(feature = "cli", arg(long, value_name = "DISTANCE", value_parser = number::<f64>))]
     pub focus: Option<f64>,
-    /// Point in focus
+    /// Point in focus, in the world of the mesh
     #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point))]
     pub focus_at: Option<[f64; 3]>,
 }

@@ -19,6 +19,7 @@ mod band;
 mod byte_rows;
 mod exr;
 mod jpeg;
+mod layer_png;
 mod limits;
 mod npy;
 mod npy_header;
@@ -40,6 +41,7 @@ use crate::error::{Error, Result, shown};
 use crate::output::write_whole;
 use crate::task::Task;
 pub use jpeg::JpegQuality;
+pub use layer_png::LayerRange;
 pub use photo::Photo;
 pub use planes::Plane;
 pub use webp::encode_webp;
@@ -386,6 +388,22 @@ pub fn write_exr_layers(
 pub fn write_npy_layer(path: impl AsRef<Path>, layer: &LayerPicture) -> Result<()> {
     check_size([layer.width, layer.height])?;
     write_whole(path.as_ref(), &Task::NEVER, |mut out| npy::encode_layer(&mut out, layer))
+}
+
+/// Writes `layer` to the PNG file `path`, whole or not at all, with 16 bits per channel: near depths are bright. `depths` is
+/// the nearest and the farthest depth of the greys, else the layer's own. Returns the mapping, which the file also states.
+///
+/// # Errors
+/// Errors of writing, and [`Error::Argument`] for a layer of identifiers.
+pub fn write_layer_png(
+    path: &Path,
+    layer: &LayerPicture,
+    depths: Option<[f32; 2]>,
+) -> Result<LayerRange> {
+    check_size([layer.width, layer.height])?;
+    let range = layer_png::range(layer, depths)?;
+    write_whole(path, &Task::NEVER, |mut out| layer_png::encode(&mut out, layer, &range))?;
+    Ok(range)
 }
 
 /// Writes one u32 per pixel, row by row, to the NPY file `path`, whole or not at all: H x W. [`read`] refuses such files.

@@ -50,6 +50,7 @@ impl SogRows {
         let mut table = described(archive, &self.files[0].meta, raw);
         if let Some((level, levels)) = self.level {
             table.encoding.lod_levels = levels;
+            table.encoding.level_bytes = archive.bytes_read();
             table.encoding.compression += &format!(", level of detail {level} of {levels}");
         }
         table.file_bytes = archive.bytes_read().max(table.file_bytes);
