@@ -1,5 +1,6 @@
 //! `deferred`: stochastic raster, sort-based deferred shading, and the pipelines it is compared with.
 
+mod aov;
 mod args;
 mod job;
 
@@ -11,6 +12,7 @@ pub(super) use args::Args;
 use job::DeferredJob;
 use quadrille_base::error::Result;
 use quadrille_deferred::draw::DeferredResult;
+use quadrille_suite::deferred_runs::DeferredView;
 use quadrille_suite::report::deferred::table;
 use quadrille_suite::rows::DeferredRow;
 
@@ -25,11 +27,11 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let (level, task) = (session.level, session.task);
     let mut rows = Vec::new();
     let draw = |film: Option<&FilmFrames>| {
-        let mut keep = |row: &DeferredRow, result: &DeferredResult| {
+        let mut keep = |row: &DeferredRow, result: &DeferredResult, view: &DeferredView| {
             FilmFrames::take_if(film, result.picture.as_ref())?;
-            job.write(row, result)
+            job.write(row, result, view, &|text| session.note(text))
         };
-        rows = session.install(|| prepared.run(job.wants(), level, task, session, &mut keep))?;
+        rows = session.install(|| prepared.run(&job.wants(), level, task, session, &mut keep))?;
         Ok(1)
     };
     let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;

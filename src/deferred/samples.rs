@@ -3,6 +3,7 @@
 use bytemuck::zeroed_vec;
 
 use super::shading::spid::Spid;
+use quadrille_base::image::{Layer, LayerPicture};
 
 /// Visible identifier and depth of every sample of the picture.
 ///
@@ -47,6 +48,33 @@ impl VisibleSamples {
         let [column, row] = block.map(usize::from);
         let across = self.size[0].div_ceil(2) as usize;
         (row * across + column) * 4 * self.samples as usize
+    }
+
+    /// Means of the depths and of the coverage over the samples of each pixel: the layers [`Layer::Depth`], 0 where no sample
+    /// shows a surface, and [`Layer::Alpha`]; others are left out. `near` is the distance of the near plane, to which the
+    /// depths of the samples are relative. All depths are 0 if [depths are not kept](Self::depths).
+    pub fn layers(&self, wanted: &[Layer], near: f32) -> Vec<LayerPicture> {
+        let samples = self.samples as usize;
+        let of_pixel = |x: u32, y: u32| {
+            let first = self.pixel(x, y);
+            let depths = self.depths.get(first..first + samples).unwrap_or_default();
+            let covered = depths.iter().filter(|depth| **depth > 0.0);
+            let (sum, count) = covered
+                .fold((0.0_f32, 0_u16), |(sum, count), depth| (sum + near / depth, count + 1));
+            let count = f32::from(count);
+            let mean = if count > 0.0 { sum / count } else { 0.0 };
+            (mean, count / f32::from(u16::try_from(samples).unwrap_or(1)))
+        };
+        let [width, height] = self.size;
+        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| of_pixel(x, y)));
+        let (depth, coverage): (Vec<u32>, Vec<u32>) =
+            pixels.map(|(depth, share)| (depth.to_bits(), share.to_bits())).unzip();
+        let picture = |layer: &Layer| match layer {
+            Layer::Depth => Some(LayerPicture::from_bits(*layer, self.size, depth.clone())),
+            Layer::Alpha => Some(LayerPicture::from_bits(*layer, self.size, coverage.clone())),
+            _ => None,
+        };
+        wanted.iter().filter_map(picture).collect()
     }
 
     /// Index of the first sample of a pixel.

@@ -153,3 +153,40 @@ fn messages_lead_artists_on() {
     let film = [&film[..], &["-o", "t.apng"]].concat();
     place.expect_error(USAGE, &film, &["a film shows one"]);
 }
+
+#[test]
+fn blurred_pictures_have_layers_and_the_frame_that_they_are_judged_by() {
+    let place = Place::new();
+    let view = ["--width", "48", "--eye", "0,1,3", "--target", "0,0,0"];
+    let files = ["--aov", "depth,coverage", "-o", "d.{aov}.npy"];
+    place.expect(DONE, &[&["deferred", "plane"], &view[..], &files].concat());
+    // Without blur, they are those of the sharp picture.
+    place.expect(
+        DONE,
+        &[&["mesh", "plane"], &view[..], &["--aov", "depth,coverage", "-o", "m.{aov}.npy"]]
+            .concat(),
+    );
+    let [blurred, sharp] = ["d.depth.npy", "m.depth.npy"].map(|name| depths(&place, name));
+    let [cover, whole] = ["d.coverage.npy", "m.coverage.npy"].map(|name| depths(&place, name));
+    assert_eq!(blurred.len(), sharp.len());
+    let mut inside = 0;
+    for at in 0..sharp.len() {
+        assert!((cover[at] - whole[at]).abs() <= 0.5, "{} {}", cover[at], whole[at]);
+        if cover[at] == 1.0 && whole[at] == 1.0 {
+            assert!((blurred[at] - sharp[at]).abs() < 0.02 * sharp[at], "{at}");
+            inside += 1;
+        }
+    }
+    assert!(inside > 50, "{inside}");
+    let truth = ["--spin", "0,1,0,20", "--samples", "4", "--truth", "4", "--truth-out", "t.png"];
+    let call = [&["deferred", "plane"], &view[..], &truth, &["-o", "o.png", "--json"]].concat();
+    let stated = place.document(&call)["rows"][0]["psnr_db"].as_f64().unwrap();
+    let compare = ["compare", "o.png", "t.png", "--protocol", "float", "--json"];
+    let found = place.document(&compare)["pairs"][0]["psnr_db"].as_f64().unwrap();
+    // To the rounding to 8 bits.
+    assert!((found - stated).abs() < 0.05, "{found} {stated}");
+    let alone = ["deferred", "plane", "--truth-out", "t.npy"];
+    place.expect_error(USAGE, &alone, &["--truth"]);
+    let png = ["deferred", "plane", "--width", "16", "--aov", "depth", "-o", "p.{aov}.png"];
+    assert!(text(place.expect(DONE, &png).stderr).contains("p.depth.png: depth from"));
+}

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use super::aov::AovFlags;
 use crate::cli::film::FilmFlags;
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
 use crate::cli::session::HostFlags;
@@ -48,6 +49,10 @@ pub(crate) struct Args {
     /// "{view}" is replaced by the name of the view
     #[arg(long, value_name = "OUT.png", requires = "traffic")]
     pub(super) bars: Option<PathBuf>,
+    /// Write the mean of the frames of --truth: a picture without the noise of few samples; "{view}" is replaced by the
+    /// name of the view
+    #[arg(long, value_name = "OUT", requires = "truth")]
+    pub(super) truth_out: Option<PathBuf>,
     /// Background colour, R,G,B from 0 to 1, or "transparent" [default: 0,0,0 for .png, transparent
     /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
@@ -55,6 +60,8 @@ pub(crate) struct Args {
     /// Print a JSON document, {"rows": [...]}, instead of a table
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) aov: AovFlags,
     #[command(flatten)]
     input: MeshSettings,
     #[command(flatten)]

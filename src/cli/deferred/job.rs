@@ -1,16 +1,20 @@
 //! The files of `deferred`: pictures, heat maps and bars of every view and combination of settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::args::Args;
 use crate::cli::film::{Film, pictures_or_film};
-use crate::cli::outputs::{Background, METHOD, Output, Outputs, Template, VIEW, colour_behind};
-use quadrille_base::error::Result;
+use crate::cli::outputs::{
+    Background, METHOD, Output, Outputs, Template, VIEW, colour_behind, require_values,
+};
+use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files;
 use quadrille_deferred::backend::resolve;
 use quadrille_deferred::draw::DeferredResult;
 use quadrille_scene::Camera;
-use quadrille_suite::deferred_runs::{DeferredRunSettings, DeferredWants, heat_picture};
+use quadrille_suite::deferred_runs::{
+    DeferredRunSettings, DeferredView, DeferredWants, heat_picture,
+};
 use quadrille_suite::report::deferred::traffic_bars;
 use quadrille_suite::rows::DeferredRow;
 use quadrille_suite::unique;
@@ -22,11 +26,12 @@ pub(super) struct DeferredJob<'a> {
     pub(super) film: Option<Film<'a>>,
     heat: Option<Template>,
     bars: Option<Template>,
+    truth: Option<Template>,
 }
 
 impl<'j> DeferredJob<'j> {
     pub(super) fn new(args: &'j Args, settings: &'j DeferredRunSettings) -> Result<Self> {
-        let (path, placeholders) = (args.output.as_deref(), &[VIEW, METHOD]);
+        let (path, placeholders) = (args.output.as_deref(), args.aov.placeholders());
         let (output, film) =
             pictures_or_film(path, &args.film, args.quality, placeholders, args.json)?;
         let png = |flag, path: &Option<PathBuf>, placeholders| {
@@ -39,7 +44,15 @@ impl<'j> DeferredJob<'j> {
             output,
             heat: png("--heat", &args.heat, &[VIEW, METHOD])?,
             bars: png("--bars", &args.bars, &[VIEW])?,
+            truth: args.truth_out.as_deref().map(truth_template).transpose()?,
         };
+        args.aov.check(job.output.as_ref())?;
+        Error::refuse_if(
+            job.film.is_some() && !args.aov.is_empty(),
+            "--aov",
+            "pictures, since films have no layers",
+            "a film",
+        )?;
         let areas = settings.input.tessellate.len().max(1);
         let pipeline = &settings.frames.pipeline;
         let variants = areas * pipeline.grid.len() * pipeline.runs().len();
@@ -63,8 +76,9 @@ impl<'j> DeferredJob<'j> {
         let variants = [METHOD.to_owned()];
         if let Some(output) = &self.output {
             output.check_pictures(cameras, self.args.background, false)?;
+            self.args.aov.prepare(output, &mut outputs, cameras)?;
         }
-        let mut templates = self.templates().chain(&self.bars);
+        let mut templates = self.heat.iter().chain(&self.bars).chain(&self.truth);
         templates.try_for_each(|t| t.prepare(&mut outputs, cameras, &variants))?;
         let mut films = self.film.iter();
         films.try_for_each(|film| film.prepare(&mut outputs, self.args.json))
@@ -78,17 +92,33 @@ impl<'j> DeferredJob<'j> {
                 resolve::Background::new(colour_behind(self.args.background, self.output.as_ref()))
             }),
             heat: self.heat.is_some(),
+            layers: self.args.aov.layers(),
             is_path: self.args.film.path.is_flight(),
         }
     }
 
-    pub(super) fn write(&self, row: &DeferredRow, result: &DeferredResult) -> Result<()> {
+    /// Writes the files of a row. `tell` takes remarks about them.
+    pub(super) fn write(
+        &self,
+        row: &DeferredRow,
+        result: &DeferredResult,
+        view: &DeferredView,
+        tell: &dyn Fn(&str),
+    ) -> Result<()> {
         let variant = row.variant_name();
         if let (Some(template), Some(heat)) = (&self.heat, &result.heat) {
             files::write(template.path(&row.view, &variant), &heat_picture(row, heat))?;
         }
         if let (Some(output), Some(picture)) = (&self.output, &result.picture) {
-            output.save(picture, [&row.view, &variant], Some(Background::Transparent))?;
+            let names = [row.view.as_str(), &variant];
+            match self.args.aov.is_empty() {
+                true => drop(output.save(picture, names, Some(Background::Transparent))?),
+                false => self.args.aov.save(output, picture, &view.layers, names, tell)?,
+            }
+        }
+        // All rows of a view have the same truth.
+        if let (Some(template), Some(truth)) = (&self.truth, &view.truth) {
+            files::write(template.path(&row.view, ""), truth)?;
         }
         Ok(())
     }
@@ -102,4 +132,9 @@ impl<'j> DeferredJob<'j> {
         }
         Ok(())
     }
+}
+
+fn truth_template(path: &Path) -> Result<Template> {
+    require_values("--truth-out", path)?;
+    Template::parse("--truth-out", path, &[VIEW])
 }

@@ -5,7 +5,7 @@ mod run;
 mod settings;
 
 pub use blur::BlurSettings;
-pub use run::{DeferredWants, KeepDeferred, heat_picture};
+pub use run::{DeferredView, DeferredWants, KeepDeferred, heat_picture};
 pub use settings::{DeferredFrames, PipelineSettings};
 
 /// Settings of a run of `deferred`: mesh, views, blur and pipelines.

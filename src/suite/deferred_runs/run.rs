@@ -5,15 +5,17 @@ use crate::report::heat::{self, HeatMap, SHADINGS};
 use crate::report::scale::{Curve, Scale};
 use crate::rows::{DeferredRow, ShadingGridKind};
 use quadrille_base::error::Result;
-use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::psnr_db;
-use quadrille_base::math::SimdLevel;
+use quadrille_base::image::{Frame, Layer, LayerPicture};
+use quadrille_base::math::{SimdLevel, narrow};
 use quadrille_base::task::Task;
 use quadrille_deferred::backend::resolve::Background;
 use quadrille_deferred::camera::shutter::ShutterView;
 use quadrille_deferred::draw::{
     DeferredDrawSettings, DeferredResult, draw_with_shader, mean_picture,
 };
+use quadrille_deferred::frame::StochasticFrame;
+use quadrille_deferred::settings::DeferredSettings;
 use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{Shader, Textures};
 use quadrille_scene::Camera;
@@ -22,25 +24,37 @@ use quadrille_scene::Camera;
 const HEAT_MAX: u32 = 64;
 
 /// Optional results of a run, in addition to its rows.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct DeferredWants {
     /// Background of the pictures; `None` for no pictures.
     pub picture: Option<Background>,
     /// Whether shader executions are counted per pixel.
     pub heat: bool,
+    /// Layers of each view: depth and coverage.
+    pub layers: Vec<Layer>,
     /// Whether the views are the frames of a path: each moves towards the next one while the shutter is open. The other
     /// views move towards the next one of their file or circle.
     pub is_path: bool,
 }
 
-/// Callback for each row and the result that it describes.
-pub type KeepDeferred<'k> = dyn FnMut(&DeferredRow, &DeferredResult) -> Result<()> + Send + 'k;
+/// Pictures of a view that all rows share.
+#[derive(Debug, Clone, Default)]
+pub struct DeferredView {
+    /// Mean of the frames that rows are compared with.
+    pub truth: Option<Frame>,
+    /// Layers in the order of [`DeferredWants::layers`].
+    pub layers: Vec<LayerPicture>,
+}
+
+/// Callback for each row, the result that it describes, and the pictures of its view.
+pub type KeepDeferred<'k> =
+    dyn FnMut(&DeferredRow, &DeferredResult, &DeferredView) -> Result<()> + Send + 'k;
 
 impl PreparedMesh<'_, DeferredFrames> {
     /// Draws all views on rayon's current pool until `task` is cancelled. `keep` takes each row as soon as it is known.
     pub fn run(
         &self,
-        wants: DeferredWants,
+        wants: &DeferredWants,
         level: SimdLevel,
         task: &Task,
         messages: &dyn Messages,
@@ -63,6 +77,7 @@ impl PreparedMesh<'_, DeferredFrames> {
                 let drawn = DrawnView {
                     run: self,
                     wants,
+                    messages,
                     level,
                     task,
                     source,
@@ -83,7 +98,8 @@ impl PreparedMesh<'_, DeferredFrames> {
 
 struct DrawnView<'a> {
     run: &'a PreparedMesh<'a, DeferredFrames>,
-    wants: DeferredWants,
+    wants: &'a DeferredWants,
+    messages: &'a dyn Messages,
     level: SimdLevel,
     task: &'a Task,
     source: &'a dyn GridSource,
@@ -100,7 +116,8 @@ impl DrawnView<'_> {
             let settings = self.settings(ShadingGridKind::Pixel);
             mean_picture(self.source, view, &self.shader, &settings, seeds)
         };
-        let truth = pipeline.truth.map(truth).transpose()?;
+        let of_view =
+            DeferredView { truth: pipeline.truth.map(truth).transpose()?, layers: self.layers()? };
         for &grid in &pipeline.grid {
             self.task.check()?;
             let settings = self.settings(grid);
@@ -113,14 +130,32 @@ impl DrawnView<'_> {
                     grid,
                     ..DeferredRow::new(&frame, result, &pipeline.hardware.raster, settings.colour)
                 };
-                if let (Some(truth), Some(picture)) = (&truth, &result.picture) {
+                if let (Some(truth), Some(picture)) = (&of_view.truth, &result.picture) {
                     row.psnr_db = Some(psnr_db(picture, truth)?);
                 }
-                keep(&row, result)?;
+                keep(&row, result, &of_view)?;
                 rows.push(row);
             }
         }
         Ok(())
+    }
+
+    /// Draws the layers of the view, with the samples of its picture.
+    fn layers(&self) -> Result<Vec<LayerPicture>> {
+        if self.wants.layers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (camera, view) = self.view;
+        let frame = self.settings(ShadingGridKind::Pixel).frame;
+        let frame = DeferredSettings { keeps_depths: true, ..frame };
+        let drawn = StochasticFrame::new(self.source, view.clone(), &frame, self.task)?;
+        if drawn.geometry.forward() > 0 {
+            self.messages.warn(&format!(
+                "view \"{}\": layers leave out surfaces with alpha, which have no depth of their own",
+                camera.name
+            ));
+        }
+        Ok(drawn.visible.layers(&self.wants.layers, narrow(view.near())))
     }
 
     fn settings(&self, grid: ShadingGridKind) -> DeferredDrawSettings {

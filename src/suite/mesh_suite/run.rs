@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::file::{MeshJob, RunSettings};
 use super::paths::SuitePaths;
 use crate::checks::unique;
-use crate::deferred_runs::{DeferredWants, heat_picture};
+use crate::deferred_runs::{DeferredView, DeferredWants, heat_picture};
 use crate::merging_runs::{MergedFrame, MergingWants};
 use crate::mesh_input::camera_text;
 use crate::messages::Messages;
@@ -56,14 +56,14 @@ impl MeshJob {
                 let prepared = settings.prepare(&messages)?;
                 let heat = self.heat && folder.is_some();
                 let wants = DeferredWants { heat, ..DeferredWants::default() };
-                let mut keep = |row: &DeferredRow, result: &DeferredResult| {
+                let mut keep = |row: &DeferredRow, result: &DeferredResult, _: &DeferredView| {
                     let (Some(heat), Some(folder)) = (&result.heat, folder) else { return Ok(()) };
                     let name = format!("{}.{}.png", self.key, row.variant_name());
                     files::write(folder.join(&name), &heat_picture(row, heat))?;
                     outputs.push(name);
                     Ok(())
                 };
-                let rows = prepared.run(wants, level, task, &messages, &mut keep)?;
+                let rows = prepared.run(&wants, level, task, &messages, &mut keep)?;
                 (MeshRows::Deferred(rows), prepared.files().map(Path::to_owned).collect())
             }
             RunSettings::Merging(settings) => {
