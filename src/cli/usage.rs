@@ -95,6 +95,9 @@ pub(super) fn unknown_command(name: &str, program: &clap::Command) -> Error {
             "a command before the file (`quadrille info {name}` describes a scene, `quadrille render {name} -o \
              picture.png` and `quadrille mesh MESH -o picture.png` draw)"
         ),
+        None if name == "view" => {
+            "a command of this build (`cargo install --features view` builds the viewer)".to_owned()
+        }
         None => "a command that `quadrille --help` lists".to_owned(),
     };
     Error::unknown_name("command", expected, name, names)

@@ -20,8 +20,12 @@ fn begin(place: &Place, arguments: &[&str]) -> Child {
 }
 
 fn interrupt(program: &Child) {
+    signal(program, "-INT");
+}
+
+fn signal(program: &Child, signal: &str) {
     let id = program.id().to_string();
-    let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
+    let sent = Command::new("kill").args([signal, &id]).status().unwrap();
     assert!(sent.success());
 }
 
@@ -36,18 +40,20 @@ fn wait_for_a_file(place: &Place, before: &BTreeSet<String>) {
 
 #[test]
 fn an_interrupt_cancels_the_command_and_leaves_no_part_of_a_file() {
-    let place = Place::new();
-    let before = place.names();
-    let arguments = ["synth", "world", "--splats", "1000000000", "-o", "big.ply"];
-    let program = begin(&place, &arguments);
-    wait_for_a_file(&place, &before);
-    interrupt(&program);
-    let ended = program.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), INTERRUPTED);
-    // The command ended by its task, not by the end of the grace period.
-    let messages = String::from_utf8(ended.stderr).unwrap();
-    assert!(messages.contains("error: cancelled"), "{messages}");
-    assert_eq!(place.names(), before);
+    for sent in ["-INT", "-TERM"] {
+        let place = Place::new();
+        let before = place.names();
+        let arguments = ["synth", "world", "--splats", "1000000000", "-o", "big.ply"];
+        let program = begin(&place, &arguments);
+        wait_for_a_file(&place, &before);
+        signal(&program, sent);
+        let ended = program.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), INTERRUPTED, "{sent}");
+        // The command ended by its task, not by the end of the grace period.
+        let messages = String::from_utf8(ended.stderr).unwrap();
+        assert!(messages.contains("error: cancelled"), "{sent}: {messages}");
+        assert_eq!(place.names(), before, "{sent}");
+    }
 }
 
 #[test]

@@ -49,6 +49,8 @@ fn words_in_the_wrong_place_lead_to_the_right_one() {
         let call: Vec<&str> = call.split(' ').collect();
         place.expect_error(USAGE, &call, &[words]);
     }
+    #[cfg(not(feature = "view"))]
+    place.expect_error(USAGE, &["view", "scene.ply"], &["--features view"]);
     for (condition, place_of_error) in [
         ("y < 0 and opacity > 0.2", "in place of \"and opacity > 0.2\" behind \"y < 0\""),
         ("opacity > 50%", "in place of \"%\" behind \"opacity > 50\""),
