@@ -282,3 +282,22 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         Some(Fault::Cancelled) => interrupt::EXIT_CODE,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Old names, which are read with a warning until the next release.
+    const RENAMED: &str = "method";
+
+    #[test]
+    fn no_flag_is_hidden() {
+        for command in program().get_subcommands() {
+            for arg in command.get_arguments().filter(|arg| arg.get_long() != Some(RENAMED)) {
+                let place = format!("{} {}", command.get_name(), arg.get_id());
+                assert!(!arg.is_hide_set(), "{place}");
+                assert_eq!(arg.get_all_aliases(), arg.get_visible_aliases(), "{place}");
+            }
+        }
+    }
+}

@@ -58,7 +58,7 @@ pub(super) struct Args {
     files: FileFlags,
     /// Arithmetic for fragments too close to the alpha cut to be decided in f32 reliably: exact,
     /// as in the reference renderer, or f32, as in a shader core; short for --set cores.near_cut=RULE
-    #[arg(long, alias = "near-cut", value_name = "RULE", value_parser = ["exact", "f32"])]
+    #[arg(long, value_name = "RULE", value_parser = ["exact", "f32"])]
     alpha_cut: Option<String>,
     /// Print the PSNR of each picture against the reference renderer without a stop rule, in dB
     #[arg(long)]
