@@ -31,6 +31,8 @@ pub struct HeatChart {
     pub rows: Vec<(String, Vec<Option<f64>>)>,
     /// Scale of the values: its label, and whether it is logarithmic.
     pub values: Axis,
+    /// Whether cells are squares, as for positions in a picture.
+    pub is_square: bool,
     /// Colour of a position on the scale, 0 to 1.
     pub ramp: fn(f32) -> Rgb,
 }
@@ -85,10 +87,13 @@ impl HeatChart {
         let names = names.map(|name| metrics.width(name, Size::Axis));
         let names = names.fold(0.0, f64::max).min(width * NAMES);
         let left = MARGIN + names + 6.0;
-        let cell = [
+        let mut cell = [
             (width - left - RIGHT) / self.columns.len().max(1) as f64,
             canvas.look.plot_height / self.rows.len().max(1) as f64,
         ];
+        if self.is_square {
+            cell = [cell[0].min(cell[1]); 2];
+        }
         let at = |column: usize, row: usize| {
             [left + cell[0] * column as f64, top + cell[1] * row as f64]
         };

@@ -119,6 +119,11 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     };
     if !prints_rows {
         print_rows(args, rows, Some(&plan))?;
+        if let Some(shard) = args.shard.filter(|_| !args.json && !args.csv) {
+            print(format!(
+                "Rows of shard {shard} alone; --merge prints the table of all shards when they are done.\n"
+            ))?;
+        }
     }
     Ok(exit)
 }
@@ -188,7 +193,10 @@ fn run_plan(
     };
     let options =
         RunOptions { results, level: session.level, task: &progress.task, ..RunOptions::default() };
-    let rows = plan.run(&options, &mut watch)?;
+    let rows = match results {
+        Some(results) => progress.tell_kept(plan.run(&options, &mut watch), results, session)?,
+        None => plan.run(&options, &mut watch)?,
+    };
     drop(progress);
     printed?;
     Ok(rows)

@@ -1,6 +1,7 @@
 //! State that all parts of a call share: messages, cancellation, thread pool and SIMD level.
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -162,7 +163,7 @@ impl Session {
                 shown.set_position(done);
             }
         });
-        Progress { task, bar }
+        Progress { task, bar, rows: AtomicU64::new(0), runs: AtomicU64::new(0) }
     }
 }
 
@@ -220,11 +221,18 @@ impl Lines {
 pub(crate) struct Progress {
     pub(crate) task: Task,
     pub(crate) bar: ProgressBar,
+    /// Rows that a suite has, and runs of the suite.
+    rows: AtomicU64,
+    runs: AtomicU64,
 }
 
 impl Progress {
-    /// Prints an event of a suite run; `Done` prints nothing.
+    /// Prints an event of a suite run; counts rows.
     pub(crate) fn show(&self, event: &Event<'_>, session: &Session) {
+        if let Event::Resumed { jobs, done } = event {
+            self.runs.store(*jobs as u64, Ordering::Relaxed);
+            self.rows.store(*done as u64, Ordering::Relaxed);
+        }
         match event {
             Event::Resumed { jobs, done: done @ 1.. } => {
                 session
@@ -232,8 +240,28 @@ impl Progress {
             }
             Event::Begun(key) => self.bar.set_message(key.to_string()),
             Event::Warning(text) => self.bar.suspend(|| session.warn(text)),
+            Event::Done(_) => {
+                self.rows.fetch_add(1, Ordering::Relaxed);
+            }
             _ => {}
         }
+    }
+
+    /// Tells how many rows of a cancelled run the file `results` keeps.
+    pub(crate) fn tell_kept<T>(
+        &self,
+        run: Result<T>,
+        results: &Path,
+        session: &Session,
+    ) -> Result<T> {
+        if let Err(Error::Cancelled) = run {
+            let [rows, runs] = [&self.rows, &self.runs].map(|count| count.load(Ordering::Relaxed));
+            session.note(&format!(
+                "{rows} of {runs} rows are kept in {}; the same command continues",
+                results.display()
+            ));
+        }
+        run
     }
 }
 

@@ -1,13 +1,14 @@
 //! `sim`: the emulated graphics pipeline.
 
 mod files;
+mod printed;
 mod sensitivity_runs;
 mod sequence;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::console::{Exit, fail, print, print_json};
 use super::film::PathFlags;
@@ -16,6 +17,7 @@ use super::options::{DrawFlags, EmulationFlags, GpuFlags, NearFlag, named_method
 use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
 use super::session::{Progress, Session};
 use files::{FileFlags, Files};
+use printed::{Printed, row, scene_name};
 use quadrille_base::image::metrics::{self, Protocol};
 use quadrille_base::image::{FRAME_BYTES, Frame};
 use quadrille_base::shading::{Profile, StopRule};
@@ -33,7 +35,7 @@ use quadrille_suite::report::simulated::{
     AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
 };
 use quadrille_suite::report::{self, screen};
-use quadrille_suite::{Configuration, JobKey, MethodRow, Row, ViewKey, csv, sweep_table, swept};
+use quadrille_suite::{Configuration, csv, sweep_table, swept};
 use sequence::{Sequence, SequenceFlags};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
@@ -71,7 +73,7 @@ pub(super) struct Args {
     /// --config-dump), with a lower and an upper bound
     #[arg(long)]
     energy: bool,
-    /// Print changes of the speedups over the first method when each number of the configuration without a
+    /// Print changes of the speedups over the first method, or of the cycles of a single method, when each number of the configuration without a
     /// published source is halved and doubled, one at a time, instead of pages
     #[arg(long, conflicts_with_all = ["warm", "stereo", "output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
     sensitivity: bool,
@@ -149,11 +151,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     let methods = named_methods(&args.emulation.methods, session)?;
     args.sequence.check(&methods)?;
-    args.check_methods(&methods, session)?;
+    args.check_methods(&methods, &configurations, session)?;
     GpuFlags::warn_of_unused(&configurations, &methods, &args.estimated_units(), session)?;
-    if args.sensitivity && methods.len() < 2 {
-        return Err(Error::needs("--sensitivity", "--method with at least two methods to compare"));
-    }
     let output = Output::parse(args.output.as_deref(), &[VIEW, METHOD], args.json || args.csv)?;
     if let Some(output) = &output {
         output.template.require(METHOD, methods.len(), "methods (or choose one with --method)")?;
@@ -203,7 +202,15 @@ impl Args {
     }
 
     /// Refuses flags without a result for any of `methods`, and warns of the methods that a flag leaves out.
-    fn check_methods(&self, methods: &[Method], session: &Session) -> Result<()> {
+    fn check_methods(
+        &self,
+        methods: &[Method],
+        configurations: &[Configuration],
+        session: &Session,
+    ) -> Result<()> {
+        if methods.iter().any(|method| method.is_pipeline()) {
+            configurations.iter().try_for_each(|one| one.config.gpu.check_graphics())?;
+        }
         let of_pipelines = self.files.of_pipelines().map(|(flag, given)| {
             (flag, given, Method::is_pipeline as fn(Method) -> bool, "has no pipeline")
         });
@@ -286,30 +293,79 @@ impl Args {
 impl SimJob<'_> {
     fn run_all(&self, cameras: &[Camera], files: &mut Files<'_>) -> Result<Exit> {
         let steps = cameras.len() * self.configurations.len();
-        // The progress bar of a single run counts splats, of several runs views.
-        let is_single = steps == 1 && !self.args.varies();
-        let unit = if is_single { "splats" } else { "views" };
+        let unit = if self.is_single(steps) { "splats" } else { "views" };
         let progress = self.session.progress(unit);
-        let of_run =
-            if is_single { progress.task.clone() } else { progress.task.without_progress() };
+        let (mut printed, mut sequence) = (Printed::default(), Sequence::default());
+        let drawn = self.draw_views(cameras, files, &progress, &mut printed, &mut sequence);
+        drop(progress);
+        if matches!(drawn, Err(Error::Cancelled)) && !printed.rows.is_empty() {
+            self.print_rows(&printed)?;
+            self.session.note(&format!(
+                "{} of {steps} runs are done and printed; `bench` keeps the rows of a suite and continues",
+                printed.rows.len()
+            ));
+        }
+        let exit = drawn?;
+        files.finish()?;
+        let is_sequence = self.args.sequence.is_sequence();
+        if self.args.json {
+            let mut document = json!({"views": printed.documents});
+            if is_sequence {
+                document["sequence"] = sequence.document();
+            }
+            print_json(document)?;
+        } else if is_sequence && !self.args.csv {
+            print(format!("\n{}", sequence.table()))?;
+        } else if self.args.csv || !printed.rows.is_empty() {
+            self.print_rows(&printed)?;
+        } else if printed.pages > 0 && !self.args.varies() {
+            print(printed.legend())?;
+        }
+        Ok(exit)
+    }
+
+    fn print_rows(&self, printed: &Printed) -> Result<()> {
+        print(match self.args.csv {
+            true => csv::text(&printed.rows, &[]),
+            false => sweep_table::table(&printed.rows, "view"),
+        })
+    }
+
+    /// Whether the progress bar counts the splats of a single run instead of views.
+    fn is_single(&self, runs: usize) -> bool {
+        runs == 1 && !self.args.varies()
+    }
+
+    /// Draws all views in all configurations. After an error, `printed` holds the complete runs.
+    fn draw_views(
+        &self,
+        cameras: &[Camera],
+        files: &mut Files<'_>,
+        progress: &Progress,
+        printed: &mut Printed,
+        sequence: &mut Sequence,
+    ) -> Result<Exit> {
+        let steps = cameras.len() * self.configurations.len();
+        let of_run = match self.is_single(steps) {
+            true => progress.task.clone(),
+            false => progress.task.without_progress(),
+        };
         let steps = progress.task.steps(steps as u64);
-        let mut printed = Printed::default();
         let mut exit = Exit::Done;
         let mut warned = Vec::new();
-        let mut sequence = Sequence::default();
         for camera in cameras {
             let (splats, Session { level, task, .. }) = (&self.scene.splats, self.session);
             let prepared = PreparedView::new(splats, camera, &self.profile, *level, task)?;
             let in_view = prepared.splats_in_view;
             warn_if_few(Some(self.scene), camera, &self.profile, in_view, self.session);
             if self.args.varies() {
-                self.vary(&prepared, camera, cameras, &mut printed, &progress)?;
+                self.vary(&prepared, camera, cameras, printed, progress)?;
                 steps.advance(1)?;
                 continue;
             }
             for configuration in self.configurations {
                 let simulated =
-                    self.simulate(camera, &prepared, &of_run, configuration, &sequence, files)?;
+                    self.simulate(camera, &prepared, &of_run, configuration, sequence, files)?;
                 for run in &simulated.runs {
                     for text in run.outcome.discrepancies() {
                         let (view, variant) = (&camera.name, run.name());
@@ -340,29 +396,14 @@ impl SimJob<'_> {
                 } else if self.configurations.len() > 1 {
                     printed.rows.push(row(simulated.view.name.clone(), &simulated, configuration));
                 } else {
-                    printed.page(&progress, &screen::pages(&simulated))?;
+                    printed.limits.extend(screen::fields_of_limits(&simulated));
+                    printed.page(progress, &screen::pages(&simulated))?;
                 }
                 if self.args.sequence.is_sequence() {
                     sequence.push(simulated, self.args.sequence.draws_per_frame());
                 }
                 steps.advance(1)?;
             }
-        }
-        drop(progress);
-        files.finish()?;
-        let is_sequence = self.args.sequence.is_sequence();
-        if self.args.json {
-            let mut document = json!({"views": printed.documents});
-            if is_sequence {
-                document["sequence"] = sequence.document();
-            }
-            print_json(document)?;
-        } else if self.args.csv {
-            print(csv::text(&printed.rows, &[]))?;
-        } else if is_sequence {
-            print(format!("\n{}", sequence.table()))?;
-        } else if !printed.rows.is_empty() {
-            print(sweep_table::table(&printed.rows, "view"))?;
         }
         Ok(exit)
     }
@@ -431,52 +472,6 @@ impl SimJob<'_> {
         let render = || reference::render(&self.scene.splats, camera, &settings).0;
         self.args.reference.then(render)
     }
-}
-
-#[derive(Default)]
-struct Printed {
-    documents: Vec<Value>,
-    pages: usize,
-    rows: Vec<Row>,
-}
-
-impl Printed {
-    fn page(&mut self, progress: &Progress, page: &str) -> Result<()> {
-        let gap = if self.pages > 0 { "\n" } else { "" };
-        self.pages += 1;
-        progress.bar.suspend(|| print(format!("{gap}{page}")))
-    }
-}
-
-fn scene_name(path: &str) -> String {
-    let stem = Path::new(path).file_stem();
-    stem.map_or_else(|| path.to_owned(), |stem| stem.to_string_lossy().into_owned())
-}
-
-/// Builds the row of a view in one configuration. It has no fingerprint, since all rows come from this call. `scene` is
-/// the scene's name or, in the table of a sweep, the view's.
-fn row(scene: String, simulated: &Simulated<'_>, configuration: &Configuration) -> Row {
-    let view = &simulated.view;
-    let key = JobKey {
-        scene,
-        seed: None,
-        view: ViewKey { name: view.name.clone(), width: view.width, height: view.height },
-        configuration: configuration.name.clone(),
-        preset: configuration.preset.clone(),
-        changed: configuration.changed.clone(),
-    };
-    let runs = simulated.runs.iter();
-    let methods = runs.map(|run| MethodRow::new(&run.outcome, simulated.config, run.host));
-    let host: Duration = simulated.host.iter().sum();
-    let row = Row {
-        key,
-        profile: simulated.profile.to_owned(),
-        commit: quadrille::PROGRAM.commit.to_owned(),
-        splats: view.splats_in_frustum,
-        host_s: host.as_secs_f64(),
-        ..Row::default()
-    };
-    row.with_methods(methods.collect())
 }
 
 /// Name of a method in file names; some systems do not allow colons in them.

@@ -49,10 +49,19 @@ spec! {
         tile_mapping: TileMapping = TileMapping::Diagonal, .., Assumed "NVIDIA assigns each screen tile to a GPC (VR-Pipe II-A), by an unpublished rule", only_if SECOND_GPC;
         /// Screen tiles along the side of a block that belongs to one GPC.
         tile_block: u64 = 1, 1..=1024, Assumed "VR-Pipe II-A: each screen tile of 16x16 pixels is assigned to a GPC", only_if SECOND_GPC;
+        /// Whether the machine has a graphics pipeline; presets that describe only the shader cores of a GPU have none.
+        graphics: bool = true, .., Published "VR-Pipe Table I";
     }
 }
 
 impl GpuSpec {
+    /// Refuses a machine without a graphics pipeline.
+    pub fn check_graphics(&self) -> Result<()> {
+        let expected = "true for methods on the graphics pipeline; a preset without it describes shader cores only, \
+                        for --method compute (true takes all other units from vr-pipe)";
+        Error::refuse_if(!self.graphics, "gpu.graphics", expected, self.graphics)
+    }
+
     /// Returns the map from screen tiles to the GPCs that own them.
     pub fn tile_map(&self) -> TileMap {
         TileMap::new(self.gpcs, self.tile_mapping, self.tile_block)
@@ -174,14 +183,14 @@ pub const PRESETS: [Preset; 9] = [
         about: "the shader cores of an H100 SXM: 132 SMs of 128 lanes and 64 warps at 1.98 GHz, 3.35 TB/s, 50 MB L2 \
                 (the device's properties, NVIDIA's data sheet and tuning guide for Hopper; latencies as benches/hardware \
                 measures them); the rest as vr-pipe",
-        toml: "[gpu]\nclock_mhz = 1980.0\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 52428800\nlatency_ns = 147.0\n[dram]\ngb_per_s = 3350.0\nlatency_ns = 209.0\n[compute]\nshared_bytes_per_core = 233472\n",
+        toml: "[gpu]\nclock_mhz = 1980.0\ngraphics = false\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 52428800\nlatency_ns = 147.0\n[dram]\ngb_per_s = 3350.0\nlatency_ns = 209.0\n[compute]\nshared_bytes_per_core = 233472\n",
     },
     Preset {
         name: "h200",
         about: "the shader cores of an H200 SXM: 132 SMs of 128 lanes and 64 warps at 1.98 GHz, 4.8 TB/s, 60 MB L2 \
                 (the device's properties, NVIDIA's data sheet and tuning guide for Hopper; latencies as benches/hardware \
                 measures them); the rest as vr-pipe",
-        toml: "[gpu]\nclock_mhz = 1980.0\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 62914560\nlatency_ns = 145.0\n[dram]\ngb_per_s = 4800.0\nlatency_ns = 196.0\n[compute]\nshared_bytes_per_core = 233472\n",
+        toml: "[gpu]\nclock_mhz = 1980.0\ngraphics = false\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 62914560\nlatency_ns = 145.0\n[dram]\ngb_per_s = 4800.0\nlatency_ns = 196.0\n[compute]\nshared_bytes_per_core = 233472\n",
     },
     Preset {
         name: "measured-rop",
@@ -377,5 +386,26 @@ mod tests {
         assert_eq!(tgc.storage_bytes(), 12_416);
         // 38 bits * 64 quads, 64 registers of 7 bits in a byte each, 64 bits.
         assert_eq!(qru.storage_bytes(), 304 + 64 + 8);
+    }
+
+    #[test]
+    fn shader_cores_alone_run_no_graphics_pipeline() {
+        use crate::machine::Machine;
+        use crate::method::Method;
+        use crate::variant::Variant;
+        use crate::wiring::Watch;
+
+        for preset in ["h100", "h200"] {
+            let config = Config::preset(preset).unwrap();
+            let machine =
+                |name: &str| Machine::new(&config, Method::parse(name).unwrap(), Watch::default());
+            for name in ["baseline", "het+qm", "multipass:4", "interlock"] {
+                let error = machine(name).unwrap_err().to_string();
+                assert!(error.contains("gpu.graphics"), "{name}: {error}");
+            }
+            assert!(machine("compute").is_ok() && machine("gscore").is_ok());
+            let whole = config.with("gpu.graphics=true").unwrap();
+            assert!(Machine::new(&whole, Variant::BASELINE.into(), Watch::default()).is_ok());
+        }
     }
 }

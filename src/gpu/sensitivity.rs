@@ -37,12 +37,14 @@ pub struct FieldSensitivity {
 }
 
 impl FieldSensitivity {
-    /// Speedups of method `method` over method 0 with each of the [changes](Self::changes).
+    /// Speedups of method `method` over method 0 with each of the [changes](Self::changes), or the cycles of a single
+    /// method.
     pub fn speedups(&self, method: usize) -> impl Iterator<Item = f64> {
         self.changes.iter().map(move |change| speedup(&change.cycles, method))
     }
 
-    /// Largest relative change of a method's speedup. `at_default` holds the speedups of the unchanged configuration.
+    /// Largest relative change of a method's speedup, or of the cycles of a single method. `at_default` holds these numbers
+    /// of the unchanged configuration.
     pub fn swing(&self, at_default: &[f64]) -> f64 {
         let changes = at_default.iter().enumerate().flat_map(|(method, &default)| {
             self.speedups(method).map(move |speedup| (speedup / default - 1.0).abs())
@@ -51,7 +53,11 @@ impl FieldSensitivity {
     }
 }
 
+/// Speedup of a method over method 0; a single method has its cycles instead, since it is compared with no other.
 fn speedup(cycles: &[Cycle], method: usize) -> f64 {
+    if let [cycles] = cycles {
+        return *cycles as f64;
+    }
     cycles[0] as f64 / cycles[method].max(1) as f64
 }
 
@@ -62,7 +68,7 @@ fn speedups(cycles: &[Cycle]) -> Vec<f64> {
 /// Sensitivity of the speedups of several methods on one view.
 #[derive(Debug, Clone)]
 pub struct Sensitivity {
-    /// Speedups of the methods over method 0 with the unchanged configuration.
+    /// Speedups of the methods over method 0 with the unchanged configuration, or the cycles of a single method.
     pub speedups: Vec<f64>,
     /// Names of presets, and the speedups with all values by which each differs from the default.
     pub examples: Vec<(&'static str, Vec<f64>)>,

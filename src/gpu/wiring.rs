@@ -241,6 +241,7 @@ impl Simulator {
     /// Creates a simulator that keeps no optional results. An error names the field of `config` that does not fit.
     pub fn new(config: &Config, variant: Variant) -> Result<Self> {
         config.validate()?;
+        config.gpu.check_graphics()?;
         Ok(Self::unchecked(config, variant))
     }
 

@@ -240,7 +240,7 @@ fn claims(claims: &[Claim]) -> String {
             holds, of, cases, ..
         } = claim;
         let outcome = match of {
-            0 => "No results yet.".to_owned(),
+            0 => format!("No {cases} decide it: it applies to none, or results are missing."),
             of => format!("Holds in {holds} of {of} {cases}."),
         };
         format!(

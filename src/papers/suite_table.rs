@@ -9,7 +9,7 @@ use crate::sheet::{largest, least, mean, quotient, standard_deviation};
 use crate::table::Cell;
 use quadrille_base::choice;
 use quadrille_suite::report::table::{TextTable, or_dash, shortened};
-use quadrille_suite::sweep_table::{self, configuration_of, groups};
+use quadrille_suite::sweep_table::{self, configurations, groups};
 use quadrille_suite::{MethodRow, Row};
 
 /// A column of the table: the ratio of a count between the methods `from` and `to`, with the published numbers.
@@ -119,6 +119,9 @@ pub struct SceneSummary {
     pub preset: String,
     /// Fields whose values differ from the preset.
     pub changed: BTreeMap<String, String>,
+    /// Width of the pictures, if the rows have views at several sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
     /// Name of the scene; `None` for all scenes.
     pub scene: Option<String>,
     /// Number of views.
@@ -144,6 +147,7 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> SceneSumma
         configuration: key.and_then(|key| key.configuration.clone()),
         preset: key.map_or(String::new(), |key| key.preset.clone()),
         changed: key.map_or(BTreeMap::new(), |key| key.changed.clone()),
+        width: None,
         scene: scene.map(str::to_owned),
         views: rows.len(),
         statistics: metrics.iter().map(statistic).collect(),
@@ -166,7 +170,11 @@ pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
         return of_configuration(&[]);
     }
     let rows: Vec<_> = rows.iter().collect();
-    groups(&rows, configuration_of).iter().flat_map(|(_, rows)| of_configuration(rows)).collect()
+    let of_configuration = |(key, rows): &(sweep_table::ConfigurationKey<'_>, Vec<&Row>)| {
+        let summaries = of_configuration(rows).into_iter();
+        summaries.map(|one| SceneSummary { width: key.3, ..one }).collect::<Vec<_>>()
+    };
+    configurations(&rows).iter().flat_map(of_configuration).collect()
 }
 
 const MEANS: &str = "\
@@ -294,5 +302,20 @@ mod tests {
                 ("orin", None, Some(1.0)),
             ]
         );
+    }
+
+    #[test]
+    fn rows_of_two_sizes_are_not_averaged() {
+        let mut rows = [row("a", "0", [600, 300, 200]), row("a", "0", [600, 600, 200])];
+        rows[1].key.view.width *= 2;
+        let all = summaries(&rows);
+        let found: Vec<_> = all.iter().map(|s| (s.width, s.statistics[0].mean)).collect();
+        let [narrow, wide] = [(Some(64), Some(2.0)), (Some(128), Some(1.0))];
+        assert_eq!(found, [narrow, narrow, wide, wide]);
+        let text = table(&rows);
+        assert!(text.contains("width") && text.contains("128"), "{text}");
+        // Scenes with pictures of different sizes are comparable by their ratios.
+        rows[1].key.scene = "b".to_owned();
+        assert!(summaries(&rows).iter().all(|summary| summary.width.is_none()));
     }
 }

@@ -11,6 +11,8 @@ use quadrille_suite::unique;
 
 /// Largest number of values with a tick each; an axis of more values has ticks at round numbers.
 const MOST_TICKS: usize = 12;
+/// Fields with the position of a tile in the picture; pictures begin at the top.
+const PICTURE_AXES: [&str; 2] = ["tile_x", "tile_y"];
 /// Whole numbers of at least this size are written in three digits.
 const LARGE: f64 = 1e5;
 
@@ -128,8 +130,9 @@ pub(crate) fn heat(plot: &Plot, grid: &Grid) -> HeatChart {
         (shown(&plot.y, key), values)
     });
     let mut rows: Vec<_> = rows.collect();
-    // Rows of numbers have the smallest one at the bottom.
-    if grid.series.iter().all(|key| key.number.is_some()) {
+    let is_picture = plot.y == PICTURE_AXES[1];
+    // Rows of numbers have the smallest one at the bottom, and rows of a picture the first one at the top.
+    if !is_picture && grid.series.iter().all(|key| key.number.is_some()) {
         rows.reverse();
     }
     HeatChart {
@@ -138,6 +141,7 @@ pub(crate) fn heat(plot: &Plot, grid: &Grid) -> HeatChart {
         columns: grid.x.iter().map(|key| shown(&plot.x, key)).collect(),
         rows,
         values: Axis { is_log: plot.is_log[1], ..Axis::linear(&plot.label(2)) },
+        is_square: is_picture && plot.x == PICTURE_AXES[0],
         ramp: viridis,
     }
 }

@@ -293,6 +293,19 @@ mod tests {
     }
 
     #[test]
+    fn tiles_of_a_picture_are_squares_from_the_top() {
+        let text = "tile_x,tile_y,y,quads\n0,0,0,1\n1,0,0,2\n0,1,1,3\n1,1,1,4\n";
+        let fields = Fields::parse_csv(text.as_bytes(), "tiles.csv".as_ref()).unwrap();
+        let heat = |x: &str, y: &str| {
+            let plot = Plot { value: Some("quads".to_owned()), ..Plot::new(x, y) };
+            let Chart::Heat(chart) = plot.draw(&fields).unwrap().chart else { panic!("{x} {y}") };
+            (chart.is_square, chart.rows.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
+        };
+        assert_eq!(heat("tile_x", "tile_y"), (true, vec!["0".to_owned(), "1".to_owned()]));
+        assert_eq!(heat("tile_x", "y"), (false, vec!["1".to_owned(), "0".to_owned()]));
+    }
+
+    #[test]
     fn dots_are_rows() {
         let scatter = Plot { kind: Some(PlotKind::Scatter), ..by_method("cycles", "speedup") };
         let csv = plotted(&scatter).unwrap().csv();

@@ -205,14 +205,16 @@ fn fragments_per_pixel(outcome: &Outcome) -> Option<PixelCounts> {
 
 fn timeline(outcome: &Outcome) -> Option<Vec<UnitActivity>> {
     let strips = outcome.units().into_iter().filter_map(|unit| {
-        let busy_per_mille = busy_per_mille(unit.timeline.as_ref()?, outcome.cycles());
+        let [cycles, instances] = [outcome.cycles(), unit.instances];
+        let busy_per_mille = busy_per_mille(unit.timeline.as_ref()?, cycles, instances);
         Some(UnitActivity { unit: unit.name.to_owned(), busy_per_mille })
     });
     let strips: Vec<_> = strips.collect();
     (!strips.is_empty()).then_some(strips)
 }
 
-fn busy_per_mille(timeline: &Timeline, cycles: u64) -> Vec<u64> {
+/// Mean share of work over `instances` of a unit in windows of a draw.
+fn busy_per_mille(timeline: &Timeline, cycles: u64, instances: u64) -> Vec<u64> {
     let windows = cycles.div_ceil(timeline.window.max(1)).max(1);
     let group = windows.div_ceil(MOST_WINDOWS).max(1) * timeline.window;
     let groups = cycles.div_ceil(group).max(1);
@@ -226,7 +228,7 @@ fn busy_per_mille(timeline: &Timeline, cycles: u64) -> Vec<u64> {
     let shares = busy.iter().zip(0_u64..).map(|(busy, at)| {
         // The last group may be shorter than the others.
         let length = group.min(cycles.saturating_sub(at * group)).max(1);
-        (busy * 1000 / length).min(1000)
+        (busy * 1000 / (length * instances.max(1))).min(1000)
     });
     shares.collect()
 }
@@ -274,8 +276,9 @@ mod tests {
         let mut timeline = Timeline { window: 10, windows: vec![Default::default(); 3] };
         timeline.windows[0][0] = 10;
         timeline.windows[2][0] = 5;
-        assert_eq!(busy_per_mille(&timeline, 25), [1000, 0, 1000]);
-        let long = busy_per_mille(&timeline, 100_000);
+        assert_eq!(busy_per_mille(&timeline, 25, 1), [1000, 0, 1000]);
+        assert_eq!(busy_per_mille(&timeline, 25, 4), [250, 0, 250]);
+        let long = busy_per_mille(&timeline, 100_000, 1);
         assert!(long.len() as u64 <= MOST_WINDOWS, "{}", long.len());
     }
 }

@@ -92,6 +92,13 @@ impl Plan {
         }
         let open: Vec<&Run> = self.runs.iter().filter(|run| !known.has(run)).collect();
         watch(Event::Resumed { jobs: self.runs.len(), done: self.runs.len() - open.len() });
+        for run in &open {
+            if let Work::View(work) = &run.work
+                && work.methods.iter().any(|method| method.is_pipeline())
+            {
+                self.configurations[work.configuration].config.gpu.check_graphics()?;
+            }
+        }
         let mut running = Running {
             plan: self,
             level: options.level,

@@ -167,6 +167,7 @@ impl SceneEntry {
             None => self.views.clone(),
         };
         let (mut cameras, mut warnings) = (Vec::new(), Vec::new());
+        let unused = file.filter(|_| self.views.view.is_none());
         for &size in sizes {
             let spec = described.with_size(size);
             if let Some(own) = &own {
@@ -180,6 +181,14 @@ impl SceneEntry {
             cameras.extend(views.cameras);
             // The warnings concern the file; they do not depend on the size.
             warnings = views.warnings;
+        }
+        if let Some(unused) = unused.and_then(|scene| self.views.camera_file_beside(scene)) {
+            warnings.push(format!(
+                "{}: scene \"{}\": one automatic view, though {} holds cameras of the scene; view = \"all\" draws all of them",
+                suite.display(),
+                self.name,
+                unused.display()
+            ));
         }
         Ok((cameras, warnings))
     }
@@ -318,6 +327,22 @@ mod tests {
         assert_eq!((plain.0.mean, plain.0.opacity), (half.0.mean, half.0.opacity));
         assert_ne!(plain.1, half.1);
         assert!(parse("splat_scale = 0").unwrap_err().to_string().contains("splat_scale"));
+    }
+
+    #[test]
+    fn cameras_beside_a_scene_that_are_not_used_are_named() {
+        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../suite.toml"));
+        let warnings = |lines: &str| {
+            let text = format!("[[scene]]\nname = 's'\npath = 'scenes/island.ply'\n{lines}");
+            let suite = Suite::parse(&text, path).unwrap();
+            let scene = &suite.scenes[0];
+            scene.cameras(path, &[scene.size()], &Task::NEVER).unwrap().1
+        };
+        let [warning] = &warnings("width = 32")[..] else { panic!("another number of warnings") };
+        assert!(warning.contains("island.cameras.json") && warning.contains("view = \"all\""));
+        for lines in ["view = '0'", "eye = [9, 0, 0]", "cameras = 'scenes/island.cameras.json'"] {
+            assert_eq!(warnings(lines), [""; 0], "{lines}");
+        }
     }
 
     /// Links of the viewer and Python give the same cameras, by tests of their own over the same list.

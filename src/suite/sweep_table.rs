@@ -7,13 +7,22 @@ use super::row::Row;
 use crate::report::table::{TextTable, or_dash};
 use quadrille_machine::spec::shown_size;
 
-/// Identification of a configuration: its name, preset and changes.
-pub type ConfigurationKey<'a> = (&'a Option<String>, &'a String, &'a BTreeMap<String, String>);
+/// Identification of rows that are averaged together: the name, preset and changes of their configuration, and the width
+/// of their pictures if a view occurs at several sizes.
+pub type ConfigurationKey<'a> =
+    (&'a Option<String>, &'a String, &'a BTreeMap<String, String>, Option<u32>);
 
-/// Identification of the configuration of a row.
-pub fn configuration_of(row: &Row) -> ConfigurationKey<'_> {
-    let key = &row.key;
-    (&key.configuration, &key.preset, &key.changed)
+/// Groups rows by configuration, and by width if a view of a scene occurs at several sizes.
+pub fn configurations<'a>(rows: &[&'a Row]) -> Vec<(ConfigurationKey<'a>, Vec<&'a Row>)> {
+    let mut sizes = BTreeMap::new();
+    let has_sizes = rows.iter().any(|Row { key, .. }| {
+        let size = [key.view.width, key.view.height];
+        *sizes.entry((&key.scene, key.seed, &key.view.name)).or_insert(size) != size
+    });
+    groups(rows, |Row { key, .. }| {
+        let width = has_sizes.then_some(key.view.width);
+        (&key.configuration, &key.preset, &key.changed, width)
+    })
 }
 
 /// Groups rows by a key, in order of appearance.
@@ -32,10 +41,9 @@ pub fn groups<'a, K: PartialEq>(
     groups
 }
 
-/// Whether rows are of several configurations.
+/// Whether rows are of several configurations or sizes.
 pub fn is_sweep(rows: &[Row]) -> bool {
-    let first = rows.first().map(configuration_of);
-    rows.iter().any(|row| Some(configuration_of(row)) != first)
+    configurations(&rows.iter().collect::<Vec<_>>()).len() > 1
 }
 
 /// Column that distinguishes configurations: heading, and cell per configuration.
@@ -50,7 +58,11 @@ fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
         of: Box::new(|(name, ..)| name.as_ref().map_or("-".to_owned(), Clone::clone)),
     };
     let preset =
-        Label { heading: "<preset".to_owned(), of: Box::new(|(_, preset, _)| (*preset).clone()) };
+        Label { heading: "<preset".to_owned(), of: Box::new(|(_, preset, ..)| (*preset).clone()) };
+    let width = Label {
+        heading: "width".to_owned(),
+        of: Box::new(|(.., width)| or_dash(*width, |width| width.to_string())),
+    };
     let mut fields: Vec<&String> = configurations.iter().flat_map(|c| c.2.keys()).collect();
     fields.sort();
     fields.dedup();
@@ -58,7 +70,7 @@ fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
         let name = field.clone();
         Label {
             heading: field.clone(),
-            of: Box::new(move |(_, preset, changed)| {
+            of: Box::new(move |(_, preset, changed, _)| {
                 let value = match changed.get(&name) {
                     Some(value) => value.trim_matches('"').to_owned(),
                     None => super::csv::preset_value(preset, &name).unwrap_or_default(),
@@ -67,7 +79,7 @@ fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
             }),
         }
     });
-    let all = [name, preset].into_iter().chain(fields);
+    let all = [name, preset, width].into_iter().chain(fields);
     let differs = |label: &Label| {
         let cells: Vec<_> = configurations.iter().map(|c| (label.of)(c)).collect();
         cells.iter().any(|cell| *cell != cells[0])
@@ -99,9 +111,9 @@ fn numbers(rows: &[&Row], methods: &[&str]) -> Vec<Option<f64>> {
 /// followed by the first's numbers divided by the second's. `heading` stands above the names of scenes.
 pub fn table(rows: &[Row], heading: &str) -> String {
     let rows: Vec<&Row> = rows.iter().collect();
-    let configurations = groups(&rows, configuration_of);
-    let configurations: Vec<_> = configurations.into_iter().map(|(key, _)| key).collect();
-    let labels = labels(&configurations);
+    let configured = configurations(&rows);
+    let keys: Vec<_> = configured.iter().map(|(key, _)| *key).collect();
+    let labels = labels(&keys);
     let methods = rows.iter().flat_map(|row| &row.methods).map(|method| method.name.as_str());
     let methods = unique(methods);
     let mut headings = vec![format!("<{heading}")];
@@ -118,13 +130,18 @@ pub fn table(rows: &[Row], heading: &str) -> String {
     let is_speedup: Vec<bool> =
         headings[labels.len() + 2..].iter().map(|heading| heading.starts_with("speedup")).collect();
     let scenes = groups(&rows, |row| row.key.scene.as_str());
-    let together = (scenes.len() > 1).then_some(("all scenes", rows.clone()));
-    for (scene, rows) in scenes.iter().cloned().chain(together) {
-        let of_scene = groups(&rows, configuration_of);
+    let together = (scenes.len() > 1).then_some(None);
+    for scene in scenes.iter().map(|(scene, _)| Some(*scene)).chain(together) {
+        let of_scene = configured.iter().map(|(key, rows)| {
+            let rows = rows.iter().copied();
+            let rows = rows.filter(|row| scene.is_none_or(|scene| row.key.scene == scene));
+            (key, rows.collect::<Vec<_>>())
+        });
         let mut seen: Vec<Vec<Option<f64>>> = Vec::new();
-        for (key, rows) in &of_scene {
-            let numbers = numbers(rows, &methods);
-            let mut cells = vec![if seen.is_empty() { scene } else { "" }.to_owned()];
+        for (key, rows) in of_scene.filter(|(_, rows)| !rows.is_empty()) {
+            let numbers = numbers(&rows, &methods);
+            let name = scene.unwrap_or("all scenes");
+            let mut cells = vec![if seen.is_empty() { name } else { "" }.to_owned()];
             cells.extend(labels.iter().map(|label| (label.of)(key)));
             cells.push(rows.len().to_string());
             cells.extend(numbers.iter().zip(&is_speedup).map(|(number, is_speedup)| {

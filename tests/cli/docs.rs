@@ -20,7 +20,7 @@ use crate::support::{shared, skipped};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_quadrille");
 
 /// Pages that a newcomer reads first.
-const FIRST: [&str; 3] = ["README.md", "getting-started.md", "install.md"];
+const FIRST: [&str; 4] = ["README.md", "getting-started.md", "install.md", "three-splats.md"];
 
 /// Relative difference of numbers in an output of another machine, whose vectors may round otherwise.
 const ROUNDING: f64 = 1e-3;

@@ -135,7 +135,8 @@ impl Jobs {
             level: session.level,
             task: &progress.task,
         };
-        plan.run(&options, &mut |event| progress.show(&event, session)).map(drop)
+        let run = plan.run(&options, &mut |event| progress.show(&event, session));
+        progress.tell_kept(run, results, session).map(drop)
     }
 
     /// Adds the rows that `files` hold for the planned runs, and the keys of mesh runs without one.

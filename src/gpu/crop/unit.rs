@@ -51,6 +51,15 @@ spec! {
 }
 
 impl CropSpec {
+    /// Rate of blending in quads, and its field: bytes or lanes limit it, depending on the colour format.
+    pub fn limit(&self) -> (Rate, &'static str) {
+        let by_bytes = Rate::of(self.bytes_per_cycle, bytes_per_quad(self.format));
+        match by_bytes < self.quads_per_cycle {
+            true => (by_bytes, "crop.bytes_per_cycle"),
+            false => (self.quads_per_cycle, "crop.quads_per_cycle"),
+        }
+    }
+
     pub(crate) fn cache(&self) -> UnitCacheSpec {
         UnitCacheSpec {
             client: Client::Colour,
@@ -178,10 +187,7 @@ impl Crop {
         gpc: usize,
         memory_lines: Range<u32>,
     ) -> Self {
-        let bytes = bytes_per_quad(spec.format);
-        // Either the bytes or the lanes of the port limit the rate, depending on the colour format.
-        let by_bytes = Rate::of(spec.bytes_per_cycle, bytes);
-        let rate = if by_bytes < spec.quads_per_cycle { by_bytes } else { spec.quads_per_cycle };
+        let (rate, _) = spec.limit();
         let port = RateLimiter::new(rate);
         Self {
             termination,

@@ -37,6 +37,7 @@ pub fn run(
     task: &Task,
 ) -> Result<TimedMeshResult> {
     config.validate()?;
+    config.gpu.gpu.check_graphics()?;
     let (materials, textures) = (source.materials(), source.textures());
     let mut state = MeshDrawState::new(materials, textures, view, settings, &config.gpu);
     state.task = task.clone();

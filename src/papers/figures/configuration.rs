@@ -10,11 +10,13 @@ use quadrille_suite::details::PixelCounts;
 
 const KB: f64 = 1024.0;
 
+/// Presets of whole GPUs: those with a graphics pipeline.
 pub(super) fn presets(results: &Results) -> impl Iterator<Item = (&'static str, Config)> {
-    PRESETS.iter().filter_map(|preset| match preset.name {
+    let all = PRESETS.iter().filter_map(|preset| match preset.name {
         PAPER_PRESET => Some((PAPER_PRESET, results.config.clone())),
         name => Some((name, Config::preset(name).ok()?)),
-    })
+    });
+    all.filter(|(_, config)| config.gpu.graphics)
 }
 
 pub(super) fn figure_3(figure: &'static Figure, results: &Results) -> Content {

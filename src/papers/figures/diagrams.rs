@@ -215,7 +215,9 @@ fn strips(view: &ViewResult, method: &str) -> Vec<(String, ActivityStrip)> {
 mod tests {
     use super::*;
     use quadrille_base::task::Task;
-    use quadrille_suite::{Configuration, Program, RunOptions, RunRow, Suite};
+    use quadrille_suite::{
+        Configuration, JobKey, MethodChoice, Program, RunOptions, RunRow, Suite, ViewWork,
+    };
 
     /// A unit with several ports has one port with the name of its specification.
     #[test]
@@ -231,10 +233,25 @@ mod tests {
         let program = Program { version: "1", commit: "c", sources: "s" };
         let base = [Configuration::default()];
         let plan = suite.plan(&base, program, &Task::NEVER, &mut |_| {}).unwrap();
+        let choose = |_: &JobKey, work: &ViewWork| MethodChoice {
+            methods: work.methods.clone(),
+            has_details: true,
+        };
+        let plan = plan.by_method(choose);
         let rows = plan.run(&RunOptions::default(), &mut |_| {}).unwrap();
-        let (rows, _) = RunRow::split(rows);
+        let (mut rows, _) = RunRow::split(rows);
         let missing =
             units::ALL.map(|name| unit(&rows[0].methods[0], name).is_none().then_some(name));
         assert_eq!(missing, [None; units::ALL.len()]);
+        let view = ViewResult { row: rows.swap_remove(0), is_first: true, is_large: false };
+        let drawn = strips(&view, "het+qm");
+        assert!(drawn.iter().any(|(_, strip)| strip.name == units::CORES));
+        for (_, strip) in drawn {
+            let drawn = strip.shares.iter().sum::<f64>() / strip.shares.len() as f64;
+            let tabled = utilisation(&view, "het+qm", &strip.name).unwrap();
+            // The last window may be shorter than the others.
+            let rounding = 1.0 / strip.shares.len() as f64 + 0.001;
+            assert!((drawn - tabled).abs() <= rounding, "{}: {drawn} {tabled}", strip.name);
+        }
     }
 }

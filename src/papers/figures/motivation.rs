@@ -202,8 +202,13 @@ pub(super) fn figure_6(figure: &'static Figure, results: &Results) -> Content {
             let most = largest(others.map(|[unit, _]| throughput(view, unit)))?;
             Some(largest(ports.iter().map(|port| throughput(view, port)))? > most)
         });
-        let statement =
-            format!("{name} has a higher utilisation than all units but PROP and CROP (III-B).");
+        let rows = match ports {
+            [_] => name.to_owned(),
+            _ => format!("The busier of {name} and {name} out"),
+        };
+        let statement = format!(
+            "{rows} has a higher utilisation than every row other than those of PROP and CROP (III-B)."
+        );
         sheet.claim(&statement, "scenes", highest);
     }
     let idle = views

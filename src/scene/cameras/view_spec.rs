@@ -352,6 +352,10 @@ impl ViewSpec {
             }
         };
         let eye = target + self.target_to_eye(eye - target, up);
+        let up = match self.up {
+            Some(_) => up,
+            None => up_across(up, target - eye),
+        };
         let mut cameras = match self.orbit {
             Some(count) => orbit(count, intrinsics, eye, target, up)?,
             None => {
@@ -441,4 +445,13 @@ impl From<CameraFile> for Views {
             ..Self::default()
         }
     }
+}
+/// The up direction of the framing or, along the line of sight, another axis, so that a view from above needs no up direction.
+fn up_across(up: Vector3<f64>, sight: Vector3<f64>) -> Vector3<f64> {
+    /// Largest sine of the angle between directions that count as parallel.
+    const PARALLEL: f64 = 1e-6;
+    let is_across =
+        |up: &Vector3<f64>| up.cross(&sight).norm() > PARALLEL * up.norm() * sight.norm();
+    let others = [Vector3::y(), Vector3::z()].map(|axis| axis * up.sum().signum());
+    std::iter::once(up).chain(others).find(is_across).unwrap_or(up)
 }

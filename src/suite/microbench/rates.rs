@@ -163,7 +163,7 @@ impl RateDraw {
     /// Pixels or rectangles per cycle; `None` for an invalid configuration. Pixels are blended or, in stencil tests that
     /// kill nearly all, killed.
     pub fn rate(self, config: &Config) -> Option<f64> {
-        let simulator = Simulator::unchecked(config, Variant::BASELINE);
+        let simulator = Simulator::new(config, Variant::BASELINE).ok()?;
         Some(match self.drawn {
             Drawn::Quads(at) => {
                 let (_, time) = quads_per_pixel::times(config)[at];

@@ -79,7 +79,7 @@ const RESULTS: [Column; 11] = [
         or_dash(r.psnr_vs_truth_db, decibels)
     }),
 ];
-const CYCLES: [Column; 4] = [
+const CYCLES: [Column; 5] = [
     column("cycles", "length of the frame in cycles of the emulated GPU", |r| {
         or_dash(r.timed.as_ref(), |t| t.cycles.to_string())
     }),
@@ -89,6 +89,12 @@ const CYCLES: [Column; 4] = [
     column("warps", "fragment warps of up to eight quads that the shader cores run", |r| {
         or_dash(r.timed.as_ref(), |t| t.warps.warps.to_string())
     }),
+    Column {
+        nothing: "0",
+        ..column("hi-z", "raster tiles behind all that is drawn, which Hi-Z drops", |r| {
+            or_dash(r.timed.as_ref(), |t| t.raster_tiles_hidden.to_string())
+        })
+    },
     column("<busiest units", "busiest units with their shares of busy cycles", |r| {
         or_dash(r.timed.as_ref(), |t| t.busiest.clone())
     }),
@@ -115,15 +121,26 @@ pub fn tables(rows: &[MeshRow]) -> String {
     let results = results.filter(|column| rows.len() < 2 || varies(column));
     let mut shown: Vec<_> = settings.iter().copied().chain(results).collect();
     let mut text = table(rows.iter(), &shown);
+    let idle = rows
+        .iter()
+        .filter(|row| row.buffer.is_some() && row.quads.merged == 0 && row.quads.partial > 0);
+    for row in idle {
+        let buffer = or_dash(row.buffer, |buffer| buffer.to_string());
+        text += &format!(
+            "{} {buffer} merges none of {} partial quads: no partners are in its buffer together; a larger --buffer keeps quads longer.\n",
+            row.unit, row.quads.partial
+        );
+    }
     let in_cycles: Vec<_> = rows.iter().filter(|row| row.timed.is_some()).collect();
     if !in_cycles.is_empty() {
-        let columns: Vec<_> = settings.into_iter().chain(CYCLES).collect();
+        let of_cycles: Vec<_> = CYCLES.into_iter().filter(says_something).collect();
+        let columns: Vec<_> = settings.into_iter().chain(of_cycles.iter().copied()).collect();
         text += "\n";
         text += &table(in_cycles.iter().copied(), &columns);
         for row in &in_cycles {
             text += &effect_of_unit(row, &in_cycles).unwrap_or_default();
         }
-        shown.extend(CYCLES);
+        shown.extend(of_cycles);
     }
     text += "\n";
     let is_shown = |column: &Column| shown.iter().any(|shown| shown.heading == column.heading);

@@ -15,6 +15,15 @@ use quadrille_gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::result::SimulationResult;
 use quadrille_machine::{PortKind, UnitCycles};
 
+/// Meaning of the rows of a page.
+pub const LEGEND: &str = "
+fragments, quads  blended; a factor (x) is the baseline's number divided by the method's
+limited by        ports whose items need the largest share of the cycles, with waits for their data; none:
+                  latency and bursts limit the draw, and the port that is named needs the largest share
+bars              share of the cycles in which a unit works, without these waits
+--relief prints the cycles that more of each part saves, with the fields of the part.
+";
+
 const BAR: usize = 10;
 const KEY: &str = "█ works  ░ held up";
 
@@ -44,6 +53,28 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
         host: [Duration::ZERO; 2],
         runs,
     })
+}
+
+/// Names of the ports that limit the pipeline, each with the fields of its rate.
+pub fn fields_of_limits(simulated: &Simulated<'_>) -> Vec<(&'static str, String)> {
+    let units = simulated.pipelines().map(|(_, outcome)| &outcome.units);
+    let names = units.flat_map(|units| UnitCycles::limiting(units)).map(|port| port.name);
+    let fields = simulated.config.fields();
+    let of_port = |name: &'static str| {
+        if name == "crop" {
+            return (name, simulated.config.crop.limit().1.to_owned());
+        }
+        let unit = name.strip_suffix("_out").unwrap_or(name);
+        let rates = fields.iter().map(|field| field.name.as_str()).filter(|field| {
+            let key = field.strip_prefix(unit).and_then(|rest| rest.strip_prefix('.'));
+            key.is_some_and(|key| {
+                key.ends_with("per_cycle") && (unit == name || key.contains("_out"))
+            })
+        });
+        (name, rates.collect::<Vec<_>>().join(", "))
+    };
+    let named = crate::checks::unique(names).into_iter().map(of_port);
+    named.filter(|(_, fields)| !fields.is_empty()).collect()
 }
 
 /// Formats the results of a view as the pages that `quadrille sim` prints.

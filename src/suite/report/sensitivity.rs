@@ -15,7 +15,13 @@ const LEAST_SWING: f64 = 0.005;
 
 /// Formats the fields of which a changed value changes a speedup by at least 0.5 %, the most influential first.
 pub fn table(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> String {
-    let compared: Vec<_> = (0..methods.len()).skip(1).collect();
+    // A single method has cycles instead of speedups.
+    let is_single = methods.len() == 1;
+    let compared: Vec<_> = (0..methods.len()).skip(usize::from(!is_single)).collect();
+    let shown_number = |number: f64| match is_single {
+        true => format!("{number:.0}"),
+        false => format!("{number:.3}"),
+    };
     let names: Vec<_> = compared.iter().map(|&v| methods[v].to_string()).collect();
     let headings = ["<field", "<source", "value", "changed"].into_iter();
     let headings: Vec<_> = headings.chain(names.iter().map(String::as_str)).collect();
@@ -25,7 +31,7 @@ pub fn table(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> Strin
         examples.map(|(preset, speedups)| (format!("(values of preset {preset})"), speedups));
     let configured = ("(as configured)".to_owned(), &sensitivity.speedups);
     for (name, speedups) in std::iter::once(configured).chain(examples) {
-        let speedups = compared.iter().map(|&v| format!("{:.3}", speedups[v]));
+        let speedups = compared.iter().map(|&v| shown_number(speedups[v]));
         table.row([name].into_iter().chain(vec![String::new(); 3]).chain(speedups));
     }
     let swings = |field: &&FieldSensitivity| field.swing(&sensitivity.speedups) >= LEAST_SWING;
@@ -39,16 +45,20 @@ pub fn table(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> Strin
             values.collect::<Vec<_>>().join(", "),
         ];
         let speedups = compared.iter().map(|&v| {
-            let speedups = field.speedups(v).map(|speedup| format!("{speedup:.3}"));
+            let speedups = field.speedups(v).map(shown_number);
             speedups.collect::<Vec<_>>().join(", ")
         });
         table.row(described.into_iter().chain(speedups));
     }
     let left = sensitivity.fields.len() - shown.len();
+    let numbers = match is_single {
+        true => format!("cycles of {}", methods[0]),
+        false => format!("speedups over {}", methods[0]),
+    };
+    let number = if is_single { "cycles" } else { "speedup" };
     format!(
-        "{view}: speedups over {}, at a quarter, half, twice and four times a number, and at the other value of a switch\n{table}\
-         {left} more fields change no speedup by 0.5 %\n",
-        methods[0]
+        "{view}: {numbers}, at a quarter, half, twice and four times a number, and at the other value of a switch\n{table}\
+         {left} more fields change no {number} by 0.5 %\n"
     )
 }
 
@@ -75,7 +85,7 @@ pub fn document(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> Va
     json!({
         "view": view,
         "methods": methods.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "speedups": sensitivity.speedups,
+        (if methods.len() == 1 { "cycles" } else { "speedups" }): sensitivity.speedups,
         "presets": sensitivity.examples.iter().cloned().collect::<BTreeMap<_, _>>(),
         "fields": fields.collect::<Vec<_>>(),
     })
