@@ -10,7 +10,7 @@ use quadrille::suite::{Configuration, Event, RunOptions, Suite};
 use quadrille_base::choice::Choice;
 use quadrille_base::output::write_bytes;
 use quadrille_charts::PrintFormat;
-use quadrille_plots::{Combine, Fields, Filter, Plot, PlotFormat, PlotKind};
+use quadrille_plots::{Combine, Fields, Filter, Plot, PlotFormat, PlotKind, Spread};
 
 use crate::run::{Call, run};
 
@@ -114,7 +114,8 @@ pub(crate) fn plot(py: Python<'_>, job: PlotJob) -> PyResult<(String, Vec<String
             series: job.series,
             filters: filters.collect::<quadrille::Result<_>>()?,
             combine: combine(&job.combine).map_err(|error| error.about("combine"))?,
-            has_spread: job.spread,
+            spread: job.spread.then_some(Spread::Range),
+            names: Vec::new(),
             summary: job
                 .summary
                 .as_ref()

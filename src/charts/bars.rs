@@ -214,7 +214,7 @@ impl BarChart {
                 canvas.dot([middle, y], DOT, style, &title);
             }
             if let Some(band) = value.band {
-                canvas.band(middle, band.map(|v| plot.y(v)));
+                canvas.band(middle, band.map(|v| plot.y(v)), Style::Band);
             }
             if self.is_stacked {
                 base = end;

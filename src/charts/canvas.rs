@@ -132,11 +132,11 @@ impl Canvas {
         self.elements.push(Element::Polyline { points, style });
     }
 
-    pub(crate) fn band(&mut self, x: f64, [low, high]: [f64; 2]) {
+    pub(crate) fn band(&mut self, x: f64, [low, high]: [f64; 2], style: Style) {
         const END: f64 = 4.0;
-        self.stroke([x, low], [x, high], Style::Band);
+        self.stroke([x, low], [x, high], style);
         for y in [low, high] {
-            self.stroke([x - END, y], [x + END, y], Style::Band);
+            self.stroke([x - END, y], [x + END, y], style);
         }
     }
 

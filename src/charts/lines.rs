@@ -9,6 +9,9 @@ use crate::style::Style;
 use crate::{AxisMark, RIGHT, Series};
 use quadrille_base::error::Result;
 
+/// Distance of the bands of neighbouring series at one point.
+const DODGE: f64 = 5.0;
+
 /// Drawing style of the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
@@ -128,8 +131,9 @@ impl LineChart {
             below += 16.0;
             canvas.text([all / 2.0, below], Anchor::Middle, Size::Axis, &line);
         }
-        for one in &self.series {
-            draw(canvas, one, &x, &plot);
+        let middle = self.series.len().saturating_sub(1) as f64 / 2.0;
+        for (at, one) in self.series.iter().enumerate() {
+            draw(canvas, one, &x, &plot, DODGE * (at as f64 - middle));
         }
         plot.draw_lines(canvas, &self.marks);
         plot.name_lines(canvas, &self.marks, below)
@@ -154,12 +158,14 @@ fn ends(values: &[f64]) -> (f64, f64) {
     (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
 }
 
-fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &Plot) {
+/// Draws a series, with its bands `aside` of the points, so that the bands of all series can be told apart.
+fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &Plot, aside: f64) {
     let name = &one.series.name;
     let colour = one.series.colour();
     for (point, band) in one.points.iter().zip(&one.bands) {
         if let Some(band) = band {
-            canvas.band(x(point[0]), band.map(|value| plot.y(value)));
+            let ends = band.map(|value| plot.y(value));
+            canvas.band(x(point[0]) + aside, ends, Style::Line(colour));
         }
     }
     let finite = one.points.iter().filter(|p| p[1].is_finite());

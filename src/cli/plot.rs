@@ -9,7 +9,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::output::{STDOUT, write_bytes};
 use quadrille_base::parse::finite;
 use quadrille_charts::{Drawing, PrintFormat};
-use quadrille_plots::{Combine, Fields, Filter, Plot, PlotFormat, PlotKind, Plotted};
+use quadrille_plots::{Combine, Fields, Filter, Plot, PlotFormat, PlotKind, Plotted, Spread};
 
 /// Extension of the file of plotted numbers; not `.csv`, which could overwrite the output of `bench --csv`.
 const NUMBERS: &str = "plot.csv";
@@ -74,9 +74,14 @@ pub(super) struct Args {
     /// Rule by which the rows of one point are combined
     #[arg(long, value_name = "RULE", default_value = "mean")]
     combine: Combine,
-    /// Draw the range from the smallest to the largest value of each point
-    #[arg(long)]
-    spread: bool,
+    /// Draw the range of the values of each point: range, from the smallest to the largest, or sd, the standard deviation
+    /// on both sides of the mean; tables then have it too, with the number of values [default: range]
+    #[arg(long, value_name = "RANGE", num_args = 0..=1, default_missing_value = "range")]
+    spread: Option<Spread>,
+    /// Name a series, as in het+qm=HET+QM: a value of a field of --series, and its name in the plot and in tables; may be
+    /// repeated
+    #[arg(long = "name", value_name = "VALUE=NAME", value_parser = parse_name)]
+    names: Vec<[String; 2]>,
     /// Add a last group of bars that combines all other groups by this rule
     #[arg(long, value_name = "RULE")]
     summary: Option<Combine>,
@@ -131,6 +136,12 @@ const EXAMPLES: &str = "Examples:
 fn between(text: &str, [least, most]: [f64; 2]) -> std::result::Result<f64, String> {
     let number = finite(text).ok().filter(|n| (least..=most).contains(n));
     number.ok_or_else(|| format!("expected a number from {least} to {most}"))
+}
+
+fn parse_name(text: &str) -> std::result::Result<[String; 2], String> {
+    let parts = text.split_once('=').filter(|(value, name)| !value.is_empty() && !name.is_empty());
+    let parts = parts.map(|(value, name)| [value, name].map(str::to_owned));
+    parts.ok_or_else(|| "expected VALUE=NAME, such as het=HET".to_owned())
 }
 
 fn parse_side(text: &str) -> std::result::Result<f64, String> {
@@ -239,7 +250,8 @@ impl Args {
             series: self.series.clone(),
             filters: self.filters.clone(),
             combine: self.combine,
-            has_spread: self.spread,
+            spread: self.spread,
+            names: self.names.clone(),
             summary: self.summary,
             is_log: [self.log_x, self.log_y],
             is_fitted: [self.fit_x, self.fit_y],

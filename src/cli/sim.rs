@@ -319,7 +319,7 @@ impl SimJob<'_> {
         } else if self.args.csv || !printed.rows.is_empty() {
             self.print_rows(&printed)?;
         } else if printed.pages > 0 && !self.args.varies() {
-            print(printed.legend())?;
+            self.session.note(&printed.legend());
         }
         Ok(exit)
     }

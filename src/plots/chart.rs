@@ -1,7 +1,7 @@
 //! Conversion of plotted points to line, dot, bar and heat-map charts.
 
 use crate::plot::Plot;
-use crate::points::{Grid, Key, SEPARATOR};
+use crate::points::{Grid, Key};
 use quadrille_charts::{
     Axis, AxisMark, BarChart, BarValue, Group, HeatChart, LineChart, LineKind, LineSeries, number,
 };
@@ -37,20 +37,6 @@ fn shown(field: &str, key: &Key) -> String {
     })
 }
 
-pub(crate) fn series_name(fields: &[String], text: &str) -> String {
-    let cells: Vec<&str> = match fields {
-        [_] => vec![text],
-        _ => text.split(SEPARATOR).collect(),
-    };
-    if cells.len() != fields.len() {
-        return text.to_owned();
-    }
-    let cells = cells.into_iter().zip(fields);
-    let cells =
-        cells.map(|(cell, field)| shown_size(field, cell).unwrap_or_else(|| cell.to_owned()));
-    cells.collect::<Vec<_>>().join(SEPARATOR)
-}
-
 fn axis(plot: &Plot, at: usize) -> Axis {
     Axis { is_log: plot.is_log[at], is_fitted: plot.is_fitted[at], ..Axis::linear(&plot.label(at)) }
 }
@@ -66,12 +52,12 @@ pub(crate) fn lines(plot: &Plot, grid: &Grid) -> LineChart {
         for ((x, cell), y) in grid.x.iter().zip(&grid.cells[at]).zip(combined) {
             if let Some(point) = x.number.zip(y) {
                 points.push(point.into());
-                bands.push(cell.ends().filter(|_| plot.has_spread));
+                bands.push(plot.spread.and_then(|spread| cell.band(spread)));
             }
         }
         LineSeries {
             bands,
-            ..LineSeries::ours(series_name(&plot.series, &name.text), at, points, LineKind::Line)
+            ..LineSeries::ours(plot.series_name(&name.text), at, points, LineKind::Line)
         }
     });
     let has_ticks = grid.x.len() <= MOST_TICKS;
@@ -88,7 +74,7 @@ pub(crate) fn scatter(plot: &Plot, dots: &[Dot]) -> LineChart {
     let names = unique(dots.iter().map(|dot| &dot.series));
     let series = names.into_iter().enumerate().map(|(at, name)| {
         let points = dots.iter().filter(|dot| dot.series == *name).map(|dot| dot.at);
-        LineSeries::ours(series_name(&plot.series, &name.text), at, points, LineKind::Points)
+        LineSeries::ours(plot.series_name(&name.text), at, points, LineKind::Points)
     });
     LineChart {
         marks: marks(plot),
@@ -105,14 +91,14 @@ pub(crate) fn bars(
         (0..grid.series.len()).map(|series| grid.combined(series, plot.combine)).collect();
     let groups = grid.x.iter().enumerate().map(|(x, key)| {
         let bars = combined.iter().zip(&grid.cells).map(|(combined, cells)| {
-            let band = cells[x].ends().filter(|_| plot.has_spread);
+            let band = plot.spread.and_then(|spread| cells[x].band(spread));
             combined[x].map(|value| BarValue { band, ..BarValue::ours(value) })
         });
         Group { label: shown(&plot.x, key), bars: bars.collect() }
     });
     let last = summary.map(|(name, values)| Group::of(name, values.iter().copied()));
     let names = grid.series.iter();
-    let names: Vec<String> = names.map(|key| series_name(&plot.series, &key.text)).collect();
+    let names: Vec<String> = names.map(|key| plot.series_name(&key.text)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     BarChart {
         marks: marks(plot),

@@ -20,6 +20,23 @@ choice! {
     }
 }
 
+choice! {
+    /// Range that is drawn around a point of several values.
+    pub enum Spread {
+        /// Smallest to largest value
+        Range = "range",
+        /// Standard deviation of the values, on both sides of their mean
+        Sd = "sd",
+    }
+}
+
+/// Standard deviation of a sample; `None` for fewer than two values.
+pub(crate) fn standard_deviation(values: &[f64]) -> Option<f64> {
+    let mean = Combine::Mean.of(values)?;
+    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
+
 impl Combine {
     /// Combines values; `None` without values, and for a geometric mean unless all values are above 0.
     pub fn of(self, values: &[f64]) -> Option<f64> {
@@ -60,6 +77,8 @@ mod tests {
         assert_eq!([mean, median, min, max], [3.0, 1.5, 1.0, 8.0]);
         assert!((geomean - 2.0).abs() < 1e-12, "{geomean}");
         assert_eq!(of(&[5.0, 4.0, 9.0])[2], Some(5.0));
+        assert_eq!(standard_deviation(&[1.0, 2.0, 3.0]), Some(1.0));
+        assert_eq!([standard_deviation(&[1.0]), standard_deviation(&[])], [None; 2]);
         assert_eq!(of(&[]), [None; 5]);
         assert_eq!(of(&[0.0, 4.0])[..2], [Some(2.0), None]);
     }

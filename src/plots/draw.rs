@@ -1,6 +1,7 @@
 //! Drawing of plots: choice, combination and arrangement of their points.
 
 use crate::chart::{self, Chart, Dot};
+use crate::combine::{Combine, Spread, standard_deviation};
 use crate::fields::Fields;
 use crate::filter::Filter;
 use crate::plot::{Plot, PlotKind};
@@ -52,7 +53,7 @@ impl Plot {
             ("value", self.value.is_some(), is(&[PlotKind::Heat])),
             ("series", !self.series.is_empty(), !is(&[PlotKind::Heat])),
             ("summary", self.summary.is_some(), is(&[PlotKind::Bars])),
-            ("spread", self.has_spread, is(&[PlotKind::Lines, PlotKind::Bars])),
+            ("spread", self.spread.is_some(), is(&[PlotKind::Lines, PlotKind::Bars])),
             ("log-x", self.is_log[0], is(&[PlotKind::Lines, PlotKind::Scatter])),
             ("fit-x", self.is_fitted[0], is(&[PlotKind::Lines, PlotKind::Scatter])),
             ("fit-y", self.is_fitted[1], is(&[PlotKind::Lines, PlotKind::Scatter])),
@@ -61,6 +62,14 @@ impl Plot {
         if let Some((argument, ..)) = others.iter().find(|(_, is_given, fits)| *is_given && !fits) {
             let expected = "a kind of plot that has it";
             return Err(Error::argument(*argument, expected, kind.name()));
+        }
+        if self.spread == Some(Spread::Sd) && self.combine != Combine::Mean {
+            let found = format!("sd, of the {}", self.combine.name());
+            return Err(Error::argument(
+                "spread",
+                "range, or sd around the mean of a point",
+                found,
+            ));
         }
         let is_wrong = kind == PlotKind::Heat && self.value.is_none();
         Error::refuse_if(is_wrong, "value", "the field of the colours of a heat map", "none")?;
@@ -136,10 +145,8 @@ impl Plot {
         Ok(Plotted {
             chart,
             table,
-            layout: Layout::Points {
-                has_series: !self.series.is_empty(),
-                has_spread: self.has_spread,
-            },
+            layout: Layout::Points { has_series: !self.series.is_empty(), spread: self.spread },
+            plot: self.clone(),
             remarks,
         })
     }
@@ -165,18 +172,20 @@ impl Plot {
             let value = combine.of(&known).ok_or_else(|| not_positive("summary", &series.text))?;
             let mut line = vec![combine.name().to_owned()];
             line.extend((!self.series.is_empty()).then(|| series.text.clone()));
-            line.extend([value.to_string(), String::new(), String::new(), known.len().to_string()]);
+            line.push(value.to_string());
+            line.extend(vec![String::new(); 3]);
+            line.push(known.len().to_string());
             table.push(line);
             values.push(Some(value));
         }
         Ok(Some((combine.name().to_owned(), values)))
     }
 
-    /// Plotted numbers: x, series, value, least and largest value, and number of rows.
+    /// Plotted numbers: x, series, value, least and largest value, standard deviation, and number of rows.
     fn table(&self, grid: &Grid, series: &[String], value: &str) -> Vec<Vec<String>> {
         let mut heading = vec![self.x.clone()];
         heading.extend((!series.is_empty()).then(|| series.join(", ")));
-        heading.extend([value, "min", "max", "rows"].map(str::to_owned));
+        heading.extend([value, "min", "max", "sd", "rows"].map(str::to_owned));
         let mut table = vec![heading];
         for (at, name) in grid.series.iter().enumerate() {
             let combined = grid.combined(at, self.combine);
@@ -187,6 +196,8 @@ impl Plot {
                 line.extend((!series.is_empty()).then(|| name.text.clone()));
                 line.push(combined.to_string());
                 line.extend(ends.map(|end| end.to_string()));
+                let sd = standard_deviation(&cell.values);
+                line.push(sd.map_or(String::new(), |sd| sd.to_string()));
                 line.push(cell.values.len().to_string());
                 table.push(line);
             }
@@ -200,7 +211,8 @@ impl Plot {
         Ok(Plotted {
             remarks: self.remarks(fields, grid, used),
             table: self.table(grid, std::slice::from_ref(&self.y), &value),
-            layout: Layout::Points { has_series: true, has_spread: false },
+            layout: Layout::Points { has_series: true, spread: None },
+            plot: self.clone(),
             chart: Chart::Heat(chart::heat(self, grid)),
         })
     }
@@ -243,6 +255,7 @@ impl Plot {
             chart: Chart::Lines(chart::scatter(self, &dots)),
             table,
             layout: Layout::Dots,
+            plot: self.clone(),
             remarks: Vec::new(),
         })
     }
@@ -255,7 +268,6 @@ fn not_positive(argument: &str, found: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::combine::Combine;
 
     const ROWS: &str = "scene,view,tc.bins,method,commit,cycles,speedup\n\
         island,a,8,baseline,c,100,\nisland,a,8,het,c,50,2\nisland,b,8,het,c,80,4\n\
@@ -280,8 +292,8 @@ mod tests {
         assert!(matches!(drawn.chart, Chart::Bars(_)));
         assert_eq!(
             drawn.csv(),
-            "scene,method,speedup,min,max,rows\nisland,het,3,2,4,2\nvase,het,8,8,8,1\n\
-             geomean,het,4.898979485566356,,,2\n"
+            "scene,method,speedup,min,max,sd,rows\nisland,het,3,2,4,1.4142135623730951,2\nvase,het,8,8,8,,1\n\
+             geomean,het,4.898979485566356,,,,2\n"
         );
         assert_eq!(drawn.remarks, ["each point is the mean of up to 2 rows, which differ in view"]);
         let lines = plotted(&by_method("tc.bins", "speedup")).unwrap();
@@ -289,7 +301,9 @@ mod tests {
         let heat = Plot { value: Some("speedup".to_owned()), ..Plot::new("tc.bins", "scene") };
         let heat = plotted(&heat).unwrap();
         assert!(matches!(heat.chart, Chart::Heat(_)));
-        assert!(heat.csv().starts_with("tc.bins,scene,speedup,min,max,rows\n8,island,3,2,4,2\n"));
+        assert!(
+            heat.csv().starts_with("tc.bins,scene,speedup,min,max,sd,rows\n8,island,3,2,4,1.414")
+        );
     }
 
     #[test]
@@ -313,12 +327,36 @@ mod tests {
         assert!(csv.starts_with("cycles,method,speedup\n50,het,2\n"), "{csv}");
     }
 
+    /// The speedups of the island are 2 and 4: 3 with a standard deviation of the square root of 2.
+    #[test]
+    fn tables_have_names_and_standard_deviations() {
+        let plot = Plot {
+            spread: Some(Spread::Sd),
+            names: vec![["het".to_owned(), "HET".to_owned()]],
+            labels: [Some("Scene".to_owned()), Some("speedup (times)".to_owned()), None],
+            filters: vec!["tc.bins=8".parse().unwrap()],
+            ..by_method("scene", "speedup")
+        };
+        let drawn = plotted(&plot).unwrap();
+        let Chart::Bars(bars) = &drawn.chart else { panic!("not bars") };
+        assert_eq!(bars.series[0].name, "HET");
+        let band = bars.groups[0].bars[0].unwrap().band.unwrap();
+        let sd = 2.0_f64.sqrt();
+        assert!(band.iter().zip([3.0 - sd, 3.0 + sd]).all(|(a, b)| (a - b).abs() < 1e-12));
+        let table = drawn.typeset();
+        assert_eq!(table.headings, ["speedup (times) by Scene, method", "HET"]);
+        assert_eq!(table.rows[0], ["island", "3 ± 1.41 (n = 2)"]);
+        assert_eq!(table.rows[1], ["vase", "8 (n = 1)"]);
+        let median = Plot { combine: Combine::Median, ..plot };
+        assert!(plotted(&median).unwrap_err().to_string().contains("sd"));
+    }
+
     #[test]
     fn wrong_plots_are_refused() {
         let lines = Plot { kind: Some(PlotKind::Lines), ..Plot::new("scene", "speedup") };
         let geomean = Plot { combine: Combine::Geomean, ..Plot::new("method", "view") };
         let spread = Plot {
-            has_spread: true,
+            spread: Some(Spread::Range),
             kind: Some(PlotKind::Scatter),
             ..Plot::new("cycles", "cycles")
         };
@@ -329,6 +367,7 @@ mod tests {
             (geomean, ["numbers in the field view", "\"a\""]),
             (spread, ["spread", "scatter"]),
             (heat, ["value", "heat map"]),
+            (Plot::new("scene", "cycles,speedup"), ["one field", "2 fields"]),
         ] {
             let error = plotted(&plot).unwrap_err().to_string();
             assert!(words.iter().all(|word| error.contains(word)), "{error}");

@@ -56,6 +56,11 @@ impl Fields {
             let file = File::open(path).map_err(|e| Error::read(path, e))?;
             return Self::parse_csv(file, path);
         }
+        if path.extension().is_some_and(|extension| extension == "npy") {
+            let expected = "rows of results; maps of screen tiles are rows of the file VIEW.METHOD.tiles.csv beside the arrays \
+                            (--x tile_x --y tile_y --value counters.fine.quads)";
+            return Err(Error::malformed(path, "content", expected, "an array"));
+        }
         let (views, meshes) = RunRow::split(read_rows(path)?);
         let columns = rows_csv::columns(&views, &meshes);
         Ok(Self { names: columns.names, lines: columns.lines })
@@ -133,6 +138,11 @@ impl Fields {
         let place = |name: &str| self.names.iter().position(|one| one == name);
         let renamed = || place(Self::renamed(name)?);
         place(name).or_else(renamed).ok_or_else(|| {
+            let count = name.split(',').count();
+            if count > 1 && name.split(',').all(|one| place(one.trim()).is_some()) {
+                let expected = "one field; a plot of each has a call of its own";
+                return Error::argument("field", expected, format!("{count} fields, {name}"));
+            }
             let nearest = self.nearest(name).join(", ");
             let expected = format!(
                 "a field of the results, such as {nearest} (--list-fields lists them; a field of the configuration is one if \

@@ -36,7 +36,7 @@ mod plot;
 mod plotted;
 mod points;
 
-pub use combine::Combine;
+pub use combine::{Combine, Spread};
 pub use fields::Fields;
 pub use filter::Filter;
 pub use format::PlotFormat;

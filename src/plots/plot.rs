@@ -1,8 +1,10 @@
 //! Description of a plot: fields, rows and kind of chart.
 
-use crate::combine::Combine;
+use crate::combine::{Combine, Spread};
 use crate::filter::Filter;
+use crate::points::SEPARATOR;
 use quadrille_base::choice;
+use quadrille_machine::spec::shown_size;
 
 choice! {
     /// Kind of a plot.
@@ -35,8 +37,8 @@ pub struct Plot {
     pub filters: Vec<Filter>,
     /// Rule by which rows of one point are combined.
     pub combine: Combine,
-    /// Whether the least and the largest value of a point are drawn.
-    pub has_spread: bool,
+    /// Range of the values of a point that is drawn, if any.
+    pub spread: Option<Spread>,
     /// Rule of a last group of bars that summarises all others; `None` draws no such group.
     pub summary: Option<Combine>,
     /// Whether the axes are logarithmic; in a heat map, the second entry applies to the colours.
@@ -47,6 +49,8 @@ pub struct Plot {
     pub marks: Vec<f64>,
     /// Labels of the axes in place of the names of their fields; in a heat map, the third labels the colours.
     pub labels: [Option<String>; 3],
+    /// Names of series, or of parts of them, in the plot and in tables, in place of the values of the fields.
+    pub names: Vec<[String; 2]>,
     /// Accessible title in place of one that names the fields.
     pub title: Option<String>,
 }
@@ -63,14 +67,37 @@ impl Plot {
             series: Vec::new(),
             filters: Vec::new(),
             combine: Combine::default(),
-            has_spread: false,
+            spread: None,
             summary: None,
             is_log: [false; 2],
             is_fitted: [false; 2],
             marks: Vec::new(),
             labels: [None, None, None],
+            names: Vec::new(),
             title: None,
         }
+    }
+
+    /// Name of a series: its values with their units, or the names given to them.
+    pub(crate) fn series_name(&self, text: &str) -> String {
+        let renamed = |text: &str| {
+            let found = self.names.iter().find(|[value, _]| value == text);
+            found.map(|[_, name]| name.clone())
+        };
+        renamed(text).unwrap_or_else(|| {
+            let cells: Vec<&str> = match &self.series[..] {
+                [_] => vec![text],
+                _ => text.split(SEPARATOR).collect(),
+            };
+            if cells.len() != self.series.len() {
+                return text.to_owned();
+            }
+            let shown = cells.into_iter().zip(&self.series).map(|(cell, field)| {
+                let size = || shown_size(field, cell);
+                renamed(cell).or_else(size).unwrap_or_else(|| cell.to_owned())
+            });
+            shown.collect::<Vec<_>>().join(SEPARATOR)
+        })
     }
 
     pub(crate) fn label(&self, at: usize) -> String {

@@ -1,7 +1,8 @@
 //! Plots with their points, ready to be drawn and to be written as numbers.
 
-use crate::chart::{Chart, series_name};
-use crate::points::SEPARATOR;
+use crate::chart::Chart;
+use crate::combine::Spread;
+use crate::plot::Plot;
 use quadrille_base::error::Result;
 use quadrille_charts::{Drawing, PrintFormat, measured};
 use quadrille_machine::spec::shown_size;
@@ -11,8 +12,8 @@ use quadrille_suite::report::typeset::Typeset;
 pub(crate) enum Layout {
     /// A line per dot: x, series if any, and y.
     Dots,
-    /// A line per point: x, series if any, value, least and largest one, and number of rows.
-    Points { has_series: bool, has_spread: bool },
+    /// A line per point: x, series if any, value, least and largest one, standard deviation, and number of rows.
+    Points { has_series: bool, spread: Option<Spread> },
 }
 
 /// A plot with its points, as a chart and as a table.
@@ -21,6 +22,7 @@ pub struct Plotted {
     pub(crate) chart: Chart,
     pub(crate) table: Vec<Vec<String>>,
     pub(crate) layout: Layout,
+    pub(crate) plot: Plot,
     /// Remarks on the points, such as combined rows and missing values.
     pub remarks: Vec<String>,
 }
@@ -61,8 +63,8 @@ impl Plotted {
                 };
                 (headings.clone(), lines.iter().map(cells).collect())
             }
-            Layout::Points { has_series, has_spread } => {
-                by_series(headings, lines, has_series, has_spread)
+            Layout::Points { has_series, spread } => {
+                by_series(&self.plot, headings, lines, has_series, spread)
             }
         };
         let is_word = |cell: &String| {
@@ -91,15 +93,18 @@ fn shown(field: &str, cell: &str) -> String {
 
 /// Arranges lines of points as a line per x and a column per series.
 fn by_series(
+    plot: &Plot,
     headings: &[String],
     lines: &[Vec<String>],
     has_series: bool,
-    has_spread: bool,
+    spread: Option<Spread>,
 ) -> (Vec<String>, Vec<Vec<String>>) {
     let value = usize::from(has_series) + 1;
-    let fields: Vec<String> = headings[1].split(SEPARATOR).map(str::to_owned).collect();
-    let series = |line: &Vec<String>| {
-        if has_series { series_name(&fields, &line[1]) } else { headings[value].clone() }
+    let labels = [0, if plot.value.is_some() { 2 } else { 1 }].map(|at| plot.label(at));
+    let series = |line: &Vec<String>| match (&plot.value, has_series) {
+        (_, false) => labels[1].clone(),
+        (None, true) => plot.series_name(&line[1]),
+        (Some(_), true) => shown_size(&plot.y, &line[1]).unwrap_or_else(|| line[1].clone()),
     };
     let mut columns: Vec<String> = Vec::new();
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();
@@ -116,10 +121,17 @@ fn by_series(
         let cells = &mut rows[row].1;
         cells.resize(cells.len().max(column + 1), NO_VALUE.to_owned());
         cells[column] = shown(&headings[value], &line[value]);
-        let [least, most] = [&line[value + 1], &line[value + 2]];
-        if has_spread && !least.is_empty() {
-            let [least, most] = [least, most].map(|end| shown(&headings[value], end));
-            cells[column] += &format!(" ({least}–{most})");
+        let of_value = |at: usize| shown(&headings[value], &line[value + at]);
+        let ([least, most, sd], n) = ([1, 2, 3].map(of_value), &line[value + 4]);
+        match spread {
+            Some(Spread::Range) if !least.is_empty() => {
+                cells[column] += &format!(" ({least}–{most}, n = {n})");
+            }
+            Some(Spread::Sd) if !sd.is_empty() => {
+                cells[column] += &format!(" ± {sd} (n = {n})");
+            }
+            Some(_) => cells[column] += &format!(" (n = {n})"),
+            None => {}
         }
     }
     let rows = rows.into_iter().map(|(x, mut cells)| {
@@ -128,8 +140,8 @@ fn by_series(
     });
     let rows = rows.collect();
     let x = match has_series {
-        true => format!("{} by {}, {}", headings[value], headings[0], headings[1]),
-        false => headings[0].clone(),
+        true => format!("{} by {}, {}", labels[1], labels[0], headings[1]),
+        false => labels[0].clone(),
     };
     (std::iter::once(x).chain(columns).collect(), rows)
 }

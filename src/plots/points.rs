@@ -1,6 +1,6 @@
 //! Points: lines that agree in x and in the series, combined.
 
-use crate::combine::Combine;
+use crate::combine::{Combine, Spread, standard_deviation};
 use crate::fields::{Fields, number};
 use quadrille_base::error::{Error, Result};
 
@@ -117,6 +117,16 @@ impl Grid {
 }
 
 impl Cell {
+    pub(crate) fn band(&self, spread: Spread) -> Option<[f64; 2]> {
+        match spread {
+            Spread::Range => self.ends(),
+            Spread::Sd => {
+                let mean = Combine::Mean.of(&self.values)?;
+                standard_deviation(&self.values).map(|sd| [mean - sd, mean + sd])
+            }
+        }
+    }
+
     pub(crate) fn ends(&self) -> Option<[f64; 2]> {
         let [least, most] = [Combine::Min, Combine::Max].map(|end| end.of(&self.values));
         least.zip(most).filter(|_| self.values.len() > 1).map(|(least, most)| [least, most])

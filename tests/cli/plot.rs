@@ -310,10 +310,13 @@ fn tables_of_plots_hold_the_plotted_numbers() {
     let [markdown, latex] = tables(&[
         "--x", "scene", "--y", "speedup", "--series", "method", "--spread", "-o", "a.svg",
     ]);
-    assert!(markdown.contains("| a_b | 1.50 (1.25–1.75) | 1.12 (1.12–1.12) |"), "{markdown}");
-    assert!(markdown.contains("| c | 2 (2–2) | - |"), "{markdown}");
+    assert!(
+        markdown.contains("| a_b | 1.50 (1.25–1.75, n = 2) | 1.12 (1.12–1.12, n = 1) |"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("| c | 2 (2–2, n = 1) | - |"), "{markdown}");
     assert!(latex.starts_with("\\begin{tabular}{lrr}"), "{latex}");
-    assert!(latex.contains("a\\_b & 1.50 (1.25--1.75) & 1.12"), "{latex}");
+    assert!(latex.contains("a\\_b & 1.50 (1.25--1.75, n = 2) & 1.12"), "{latex}");
     // Without a plot, and with units of sizes.
     let [markdown, _] =
         tables(&["--x", "tc.bins", "--y", "speedup", "--series", "crop.cache_bytes"]);

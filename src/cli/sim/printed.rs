@@ -29,7 +29,7 @@ impl Printed {
         let fields: Vec<_> = fields.collect();
         match fields.is_empty() {
             true => screen::LEGEND.to_owned(),
-            false => format!("{}Rates of the limits: {}.\n", screen::LEGEND, fields.join("; ")),
+            false => format!("{}\nrates of the limits: {}", screen::LEGEND, fields.join("; ")),
         }
     }
 

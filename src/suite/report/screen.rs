@@ -16,13 +16,12 @@ use quadrille_gpu::result::SimulationResult;
 use quadrille_machine::{PortKind, UnitCycles};
 
 /// Meaning of the rows of a page.
-pub const LEGEND: &str = "
+pub const LEGEND: &str = "the rows of the page:
 fragments, quads  blended; a factor (x) is the baseline's number divided by the method's
-limited by        ports whose items need the largest share of the cycles, with waits for their data; none:
-                  latency and bursts limit the draw, and the port that is named needs the largest share
+limited by        ports whose items, with waits for their data, need the largest share of the cycles;
+                  none: latency and bursts limit the draw, and the port with the largest share is named
 bars              share of the cycles in which a unit works, without these waits
---relief prints the cycles that more of each part saves, with the fields of the part.
-";
+--relief prints the cycles that more of each part saves, with the fields of the part";
 
 const BAR: usize = 10;
 const KEY: &str = "█ works  ░ held up";
