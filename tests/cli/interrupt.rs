@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::program::Place;
+use crate::support::program::{DONE, Place};
 
 /// No measure of speed; tells a hang.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -67,4 +67,53 @@ fn a_second_interrupt_ends_a_command_that_waits() {
     sleep(Duration::from_millis(100));
     interrupt(&program);
     assert_eq!(program.wait().unwrap().code(), INTERRUPTED);
+}
+
+#[test]
+fn an_interrupted_suite_tells_the_rows_that_it_keeps() {
+    let place = Place::new();
+    let suite = "method = ['baseline']\n[matrix]\nseed = [0, 1, 2, 3, 4, 5, 6, 7]\ntc.bins = '8..512*2'\n\
+                 [[scene]]\nname = 'vase'\nrecipe = 'object'\nsplats = 20000\nwidth = 200\n";
+    std::fs::write(place.path("suite.toml"), suite).unwrap();
+    let program = begin(&place, &["bench", "suite.toml", "-o", "rows.jsonl"]);
+    let start = Instant::now();
+    let rows = || std::fs::read_to_string(place.path("rows.jsonl")).unwrap_or_default();
+    while !rows().contains('\n') {
+        assert!(start.elapsed() < TIME_LIMIT, "no row is written");
+        sleep(Duration::from_millis(10));
+    }
+    interrupt(&program);
+    let ended = program.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), INTERRUPTED);
+    let messages = String::from_utf8(ended.stderr).unwrap();
+    let kept = rows().lines().count();
+    assert!(messages.contains(&format!("{kept} of ")), "{kept}: {messages}");
+    assert!(messages.contains("rows are kept in rows.jsonl; the same command"), "{messages}");
+}
+
+#[test]
+fn an_interrupted_sweep_prints_the_runs_that_are_done() {
+    let place = Place::new();
+    place.expect(DONE, &["synth", "object", "--splats", "20000", "-o", "vase.ply"]);
+    let sweep = ["sim", "vase.ply", "--width", "200", "--method", "baseline", "--csv"];
+    let sweep = [&sweep[..], &["--set", "tc.bins=4..1003"]].concat();
+    let mut patience = Duration::from_secs(1);
+    loop {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_quadrille"));
+        let program = program.args(&sweep).current_dir(place.path("."));
+        let program = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        sleep(patience);
+        interrupt(&program);
+        let ended = program.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), INTERRUPTED);
+        let rows = String::from_utf8(ended.stdout).unwrap().lines().count();
+        if rows > 1 {
+            let messages = String::from_utf8(ended.stderr).unwrap();
+            let done = format!("{} of 1000 runs are done and printed", rows - 1);
+            assert!(messages.contains(&done), "{done}: {messages}");
+            break;
+        }
+        patience *= 2;
+        assert!(patience < TIME_LIMIT, "no run is done");
+    }
 }
