@@ -318,7 +318,7 @@ impl SimJob<'_> {
             print(format!("\n{}", sequence.table()))?;
         } else if self.args.csv || !printed.rows.is_empty() {
             self.print_rows(&printed)?;
-        } else if printed.pages > 0 && !self.args.varies() {
+        } else if printed.has_bars() {
             self.session.note(&printed.legend());
         }
         Ok(exit)
@@ -396,7 +396,7 @@ impl SimJob<'_> {
                 } else if self.configurations.len() > 1 {
                     printed.rows.push(row(simulated.view.name.clone(), &simulated, configuration));
                 } else {
-                    printed.limits.extend(screen::fields_of_limits(&simulated));
+                    printed.add_limits(&simulated);
                     printed.page(progress, &screen::pages(&simulated))?;
                 }
                 if self.args.sequence.is_sequence() {

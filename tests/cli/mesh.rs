@@ -3,6 +3,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::support::program::{DONE, Place, USAGE};
 use crate::support::shared;
 use serde_json::Value;
 
@@ -381,4 +382,16 @@ fn memory_is_limited() {
     arguments.push("0G");
     let (code, ..) = mesh(folder.path(), &arguments);
     assert_eq!(code, Some(2));
+}
+
+/// A flat mesh stands along z; seen along this guessed up direction, another one is taken.
+#[test]
+fn a_flat_mesh_is_seen_from_above_without_an_up_direction() {
+    let place = Place::new();
+    let square = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n";
+    fs::write(place.path("flat.obj"), square).unwrap();
+    let view = ["mesh", "flat.obj", "--eye", "0,0,5", "--width", "16", "--height", "16"];
+    place.expect(DONE, &view);
+    // A given direction along the line of sight stays an error.
+    place.expect_error(USAGE, &[&view[..], &["--up", "0,0,1"]].concat(), &["up"]);
 }

@@ -17,8 +17,10 @@ use quadrille_suite::{Configuration, JobKey, MethodRow, Row, ViewKey};
 pub(super) struct Printed {
     pub(super) documents: Vec<Value>,
     /// Fields of the rates of ports that limit a run, by port.
-    pub(super) limits: BTreeMap<&'static str, String>,
-    pub(super) pages: usize,
+    limits: BTreeMap<&'static str, String>,
+    /// Whether a page has the bars of units of the pipeline.
+    has_bars: bool,
+    pages: usize,
     pub(super) rows: Vec<Row>,
 }
 
@@ -31,6 +33,15 @@ impl Printed {
             true => screen::LEGEND.to_owned(),
             false => format!("{}\nrates of the limits: {}", screen::LEGEND, fields.join("; ")),
         }
+    }
+
+    pub(super) fn add_limits(&mut self, simulated: &Simulated<'_>) {
+        self.has_bars |= simulated.pipelines().next().is_some();
+        self.limits.extend(screen::fields_of_limits(simulated));
+    }
+
+    pub(super) fn has_bars(&self) -> bool {
+        self.has_bars
     }
 
     pub(super) fn page(&mut self, progress: &Progress, page: &str) -> Result<()> {
