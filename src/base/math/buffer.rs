@@ -214,6 +214,14 @@ pub fn prefetch<T>(values: &[T], index: usize) {
     prefetch_to(CacheLevel::First, values, index);
 }
 
+/// As [`prefetch`], for each line of `len` values from `first` on.
+#[inline(always)]
+pub fn prefetch_range<T>(values: &[T], first: usize, len: usize) {
+    for at in (0..len).step_by(size_of::<Line>() / size_of::<T>()) {
+        prefetch(values, first.wrapping_add(at));
+    }
+}
+
 /// As [`prefetch`], into a chosen cache level.
 #[inline(always)]
 pub fn prefetch_to<T>(level: CacheLevel, values: &[T], index: usize) {

@@ -10,7 +10,7 @@ mod sh_rotation;
 mod simd_level;
 pub mod unfused;
 
-pub use buffer::{CacheLevel, prefetch, prefetch_to};
+pub use buffer::{CacheLevel, prefetch, prefetch_range, prefetch_to};
 pub use cast::{byte, fit, index, low, narrow, whole};
 pub use dual::Dual;
 pub use harmonics::SH_C0;

@@ -14,7 +14,7 @@ use crate::preprocess::{
     colour_chain, transpose,
 };
 use quadrille_base::math::lanes::F64Lanes;
-use quadrille_base::math::narrow;
+use quadrille_base::math::{narrow, prefetch_range};
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, SplatBlock, rest_coefficients};
@@ -237,6 +237,7 @@ impl Chunk<'_> {
             if gathered.some == 0 {
                 continue;
             }
+            self.prefetch_sh(number, gradients.sh);
             let at = first / BLOCK;
             let block = self.splats.block(simd, at, &mut block, &mut ahead);
             let lanes = |i: usize| f32x16::load_array_ref(simd, &gathered.lanes[i]);
@@ -293,6 +294,20 @@ impl Chunk<'_> {
             direction: [d0, d1, d2],
         });
         Ok(sum)
+    }
+
+    /// Fetches the caller's sums for the coefficients of the next drawn splats.
+    #[inline(always)]
+    fn prefetch_sh(&self, number: usize, sh: &[[f32; 3]]) {
+        let next = self.sums.indices.get(number..).unwrap_or_default();
+        let (sh, width) = (sh.as_flattened(), 3 * self.splats.stored());
+        for &splat in next.iter().take(BLOCK) {
+            prefetch_range(
+                sh,
+                (splat as usize).wrapping_sub(self.first).wrapping_mul(width),
+                width,
+            );
+        }
     }
 
     /// Adds the derivatives of the lanes in `mask` to the caller's arrays.

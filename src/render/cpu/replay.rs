@@ -18,6 +18,7 @@ use fearless_simd::{dispatch, f32x16, prelude::*};
 use super::RenderSettings;
 use super::blend::{BEFORE, BEFORE_OR_AT, LEAST_TRANSMITTANCE, exponents, offsets, stop_kind};
 use super::coverage::Strips;
+use super::places::TilePlaces;
 use super::raster::{PART, PREFETCH_SPLATS, slot};
 use super::tile::{BLOCK_PX, SINK, TILE_BLOCKS, Tile};
 use super::tile_cotangents::TileCotangents;
@@ -44,6 +45,9 @@ pub(super) mod place {
 }
 
 const LANES: usize = 16;
+
+/// Number of channels in the first line of a record.
+const BESIDE: usize = LANES - place::CHANNELS;
 
 /// Number of lines of a record for pictures of `channels` channels.
 #[inline(always)]
@@ -84,19 +88,19 @@ impl ReplayLimits {
 }
 
 impl<V: Fn(&ProjectedSplat, usize) -> f32> ReplayedTile<'_, V> {
-    /// Writes the records of the splats that have fragments, in drawing order, and calls `each` with the slot of every
-    /// splat of the list and the number of its record.
+    /// Writes the records of the splats that have fragments, in drawing order, and stores
+    /// their positions in `places`.
     pub(super) fn replay(
         &self,
         tile: &Tile,
         settings: &RenderSettings,
         cotangents: &mut TileCotangents,
         records: &mut StreamedLines<'_>,
-        each: impl FnMut(usize, Option<usize>),
+        places: &TilePlaces<'_>,
     ) {
         let limits = ReplayLimits::new(settings);
         dispatch!(settings.level.frame_level(), simd => {
-            let mut replay = Replay { simd, limits, cotangents, records, each, tile };
+            let mut replay = Replay { simd, limits, cotangents, records, places, tile };
             match (self.channels, self.is_absolute) {
                 (3, false) => replay.run::<V, InRegisters<_, 3>, false>(self),
                 (3, true) => replay.run::<V, InRegisters<_, 3>, true>(self),
@@ -109,16 +113,16 @@ impl<V: Fn(&ProjectedSplat, usize) -> f32> ReplayedTile<'_, V> {
     }
 }
 
-struct Replay<'a, 'b, S, E> {
+struct Replay<'a, 'b, S> {
     simd: S,
     limits: ReplayLimits,
     tile: &'a Tile,
     cotangents: &'a mut TileCotangents,
     records: &'a mut StreamedLines<'b>,
-    each: E,
+    places: &'a TilePlaces<'a>,
 }
 
-impl<S: Simd, E: FnMut(usize, Option<usize>)> Replay<'_, '_, S, E> {
+impl<S: Simd> Replay<'_, '_, S> {
     #[inline(always)]
     fn run<V, C, const ABSOLUTE: bool>(&mut self, listed: &ReplayedTile<'_, V>)
     where
@@ -141,6 +145,7 @@ impl<S: Simd, E: FnMut(usize, Option<usize>)> Replay<'_, '_, S, E> {
             let ahead = listed.list.get(first + PREFETCH_SPLATS..).unwrap_or_default();
             for &entry in ahead.iter().take(PART) {
                 prefetch(listed.splats, slot(entry));
+                self.places.prefetch(slot(entry));
             }
             for (splat, &entry) in batch.iter_mut().zip(entries) {
                 *splat = listed.splats[slot(entry)];
@@ -149,7 +154,7 @@ impl<S: Simd, E: FnMut(usize, Option<usize>)> Replay<'_, '_, S, E> {
             strips.block_masks(simd, &batch[..entries.len()], live, &mut masks);
             for ((splat, &entry), mask) in batch.iter().zip(entries).zip(masks) {
                 if mask & live == 0 {
-                    (self.each)(slot(entry), None);
+                    self.places.store(slot(entry), None);
                     continue;
                 }
                 channels.load(
@@ -164,13 +169,13 @@ impl<S: Simd, E: FnMut(usize, Option<usize>)> Replay<'_, '_, S, E> {
                     first_block,
                     &mut channels,
                 );
-                store(simd, &sums, channels.sums(), number, self.records);
-                (self.each)(slot(entry), Some(number));
+                store(simd, &sums, &channels, number, self.records);
+                self.places.store(slot(entry), Some(number));
                 number += 1;
             }
         }
         for &entry in &listed.list[first..] {
-            (self.each)(slot(entry), None);
+            self.places.store(slot(entry), None);
         }
     }
 
@@ -244,7 +249,11 @@ trait ChannelSums<S: Simd> {
     /// Adds a splat's weight in each pixel of a block; returns the derivatives of the loss by it.
     fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) -> f32x16<S>;
 
-    fn sums(&self) -> &[f32x16<S>];
+    /// Sums of the channels of the first line of a record, and zeros.
+    fn first(&self, simd: S) -> [f32x16<S>; BESIDE];
+
+    /// Sums of the other channels.
+    fn others(&self) -> &[f32x16<S>];
 }
 
 /// A known number of channels.
@@ -283,8 +292,15 @@ impl<S: Simd, const N: usize> ChannelSums<S> for InRegisters<S, N> {
     }
 
     #[inline(always)]
-    fn sums(&self) -> &[f32x16<S>] {
-        &self.sums
+    fn first(&self, simd: S) -> [f32x16<S>; BESIDE] {
+        let mut first = [f32x16::splat(simd, 0.0); BESIDE];
+        first[..N].copy_from_slice(&self.sums);
+        first
+    }
+
+    #[inline(always)]
+    fn others(&self) -> &[f32x16<S>] {
+        &[]
     }
 }
 
@@ -323,44 +339,53 @@ impl<S: Simd> ChannelSums<S> for InMemory<S> {
     }
 
     #[inline(always)]
-    fn sums(&self) -> &[f32x16<S>] {
-        &self.sums
+    fn first(&self, simd: S) -> [f32x16<S>; BESIDE] {
+        let mut first = [f32x16::splat(simd, 0.0); BESIDE];
+        for (first, sum) in first.iter_mut().zip(&self.sums) {
+            *first = *sum;
+        }
+        first
+    }
+
+    #[inline(always)]
+    fn others(&self) -> &[f32x16<S>] {
+        self.sums.get(BESIDE..).unwrap_or_default()
     }
 }
 
 /// Writes record `number` from the sums of the lanes.
 #[inline(always)]
-fn store<S: Simd>(
+fn store<S: Simd, C: ChannelSums<S>>(
     simd: S,
     sums: &[f32x16<S>; place::CHANNELS],
-    channels: &[f32x16<S>],
+    channels: &C,
     number: usize,
     records: &mut StreamedLines<'_>,
 ) {
-    let zero = f32x16::splat(simd, 0.0);
-    let mut first = [zero; LANES];
+    let mut first = [f32x16::splat(simd, 0.0); LANES];
     first[..place::CHANNELS].copy_from_slice(sums);
-    let (beside, others) = channels.split_at(channels.len().min(LANES - place::CHANNELS));
-    first[place::CHANNELS..][..beside.len()].copy_from_slice(beside);
-    let lines = record_lines(channels.len());
-    records.store(number * lines, Line(lane_sums(first).to_array()));
-    for (line, part) in (1..).zip(others.chunks(LANES)) {
-        let mut all = [zero; LANES];
+    first[place::CHANNELS..].copy_from_slice(&channels.first(simd));
+    let others = channels.others();
+    let line = number * (1 + others.len().div_ceil(LANES));
+    records.store(line, Line(lane_sums(simd, &first).to_array()));
+    for (line, part) in (line + 1..).zip(others.chunks(LANES)) {
+        let mut all = [f32x16::splat(simd, 0.0); LANES];
         all[..part.len()].copy_from_slice(part);
-        records.store(number * lines + line, Line(lane_sums(all).to_array()));
+        records.store(line, Line(lane_sums(simd, &all).to_array()));
     }
 }
 
 /// Sums of the lanes of each vector.
 #[inline(always)]
-fn lane_sums<S: Simd>(vectors: [f32x16<S>; LANES]) -> f32x16<S> {
+fn lane_sums<S: Simd>(simd: S, vectors: &[f32x16<S>; LANES]) -> f32x16<S> {
     // Each pass adds the halves of two vectors while it interleaves them. The last vector holds the sums in the order of
     // reversed bits.
     const REVERSED: [usize; LANES] = [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15];
-    let mut v = REVERSED.map(
-        #[inline(always)]
-        |i| vectors[i],
-    );
+    let mut v = [f32x16::splat(simd, 0.0); LANES];
+    // A map of the array would be called, not inlined.
+    for i in 0..LANES {
+        v[i] = vectors[REVERSED[i]];
+    }
     for left in [8, 4, 2, 1] {
         for i in 0..left {
             let (a, b) = (v[2 * i], v[2 * i + 1]);
@@ -382,7 +407,7 @@ mod tests {
                 let vectors = std::array::from_fn(|i| {
                     f32x16::from_fn(simd, |lane| (i * 100 + lane) as f32)
                 });
-                lane_sums(vectors).to_array()
+                lane_sums(simd, &vectors).to_array()
             });
             let expected: [f32; LANES] = std::array::from_fn(|i| (i * 1600 + 120) as f32);
             assert_eq!(sums, expected, "{}", level.name());

@@ -1,7 +1,6 @@
 //! Pictures of channels that are kept until the derivatives of a loss by them are known.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering::Relaxed;
 
 use bytemuck::Zeroable;
 use rayon::prelude::*;
@@ -12,7 +11,7 @@ use super::channels::{
     ChannelCounts, ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues, PixelLight,
     check_length,
 };
-use super::places::{Places, ReplayBuffers, tiles};
+use super::places::{ReplayBuffers, TilePlaces, tiles};
 use super::renderer::{Renderer, area_of_tile};
 use super::replay::{ReplayedTile, place, record_lines};
 use super::tile::Tile;
@@ -144,15 +143,14 @@ impl SavedPicture {
         check_length("channels", self.channels, channels.channels())?;
         check_length("cotangents of values", self.values.len(), cotangents.values.len())?;
         check_length("cotangents of alphas", self.transmittances.len(), cotangents.alphas.len())?;
-        let places = Places::new(&self.renderer.projected)?;
-        let entries = self.renderer.bins.lists().last().map_or(0, |list| list.end);
         let mut buffers = std::mem::take(&mut self.renderer.replay);
+        buffers.places.number(&self.renderer.projected)?;
+        let entries = self.renderer.bins.lists().last().map_or(0, |list| list.end);
         buffers.records.reserve_zeroed(entries * record_lines(self.channels));
-        buffers.positions.reserve_zeroed(places.len);
-        let background =
-            self.replay_tiles(channels, cotangents, is_absolute, &places, &mut buffers, task);
+        buffers.positions.reserve_zeroed(buffers.places.len);
+        let background = self.replay_tiles(channels, cotangents, is_absolute, &mut buffers, task);
         task.check()?;
-        let mut sums = self.add_records(channels, is_absolute, &places, &buffers);
+        let mut sums = self.add_records(channels, is_absolute, &buffers);
         sums.background = background;
         self.renderer.replay = buffers;
         Ok(sums)
@@ -165,8 +163,7 @@ impl SavedPicture {
         channels: &ChannelSettings<'_>,
         cotangents: &PictureCotangents<'_, f32>,
         is_absolute: bool,
-        places: &Places,
-        buffers: &mut ReplayBuffers,
+        ReplayBuffers { records, places, positions }: &mut ReplayBuffers,
         task: &Task,
     ) -> Vec<f32> {
         let size = [self.view.width, self.view.height];
@@ -180,10 +177,10 @@ impl SavedPicture {
             has_mean: self.has_mean,
         };
         let Renderer { projected, bins, .. } = &self.renderer;
-        let positions = as_atomic_u64(&mut buffers.positions);
+        let positions = as_atomic_u64(positions);
         let lines = record_lines(self.channels);
         let lengths = bins.lists().map(|list| list.len() * lines);
-        let records = split(&mut buffers.records, lengths);
+        let records = split(records, lengths);
         let tiles: Vec<_> = records.into_iter().zip(bins.lists()).collect();
         let values = channels.value_channels();
         let replay = |pixels: &mut TileCotangents,
@@ -201,15 +198,14 @@ impl SavedPicture {
                 channels: self.channels,
                 is_absolute,
             };
-            let cell = [tile_index % grid.columns, tile_index / grid.columns].map(fit::<u32>);
-            let each = |slot: usize, record: Option<usize>| {
-                let place = places.of(slot, cell);
-                let position = record.map_or(0, |record| (list.start + record + 1) as u64);
-                // Every place belongs to one tile, so relaxed order is enough.
-                positions[place].store(position, Relaxed);
+            let places = TilePlaces {
+                places,
+                cell: [tile_index % grid.columns, tile_index / grid.columns].map(fit::<u32>),
+                first: list.start,
+                positions,
             };
             stream_lines(records, |records| {
-                replayed.replay(&Tile::new(area), &self.settings, pixels, records, each);
+                replayed.replay(&Tile::new(area), &self.settings, pixels, records, &places);
             });
             background
         };
@@ -229,8 +225,7 @@ impl SavedPicture {
         &self,
         channels: &ChannelSettings<'_>,
         is_absolute: bool,
-        places: &Places,
-        ReplayBuffers { records, positions }: &ReplayBuffers,
+        ReplayBuffers { records, places, positions }: &ReplayBuffers,
     ) -> RasterSums {
         let drawn = self.renderer.projected.len();
         let mut sums = RasterSums {

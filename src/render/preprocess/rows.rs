@@ -8,12 +8,9 @@ use fearless_simd::{f32x16, prelude::*};
 use super::source::{Coefficients, ShScratch, SplatSource};
 use super::transpose::{columns_of_3, columns_of_4, transpose};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::math::{narrow, prefetch};
+use quadrille_base::math::{narrow, prefetch_range};
 use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, SplatSlices, rest_coefficients};
-
-/// Number of f32 values per cache line.
-const LINE: usize = 64 / size_of::<f32>();
 
 /// Activated attributes of splats in arrays of the caller, which are drawn without a copy of the scene.
 ///
@@ -316,9 +313,7 @@ impl SplatSource for SplatRows<'_> {
         let numbers = 3 * self.stored.min(rest_coefficients(self.sh_degree) + 1);
         // Only coefficients of the next block: with further blocks, the stage takes 1.04 to 1.12 times as long.
         for row in (block + 1) * BLOCK..(block + 2) * BLOCK {
-            for number in (0..numbers).step_by(LINE) {
-                prefetch(values, row * self.stored * 3 + number);
-            }
+            prefetch_range(values, row * self.stored * 3, numbers);
         }
     }
 }
