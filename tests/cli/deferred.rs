@@ -132,13 +132,10 @@ fn the_pipelines_draw_the_same_picture_of_files() {
     let place = Place::new();
     for (file, flags) in [
         ("bigguy/bigguy.obj", &["--tessellate", "40"][..]),
-        ("monsterfrog/monsterfrog.obj", &["--tessellate", "40"]),
         ("flighthelmet/FlightHelmet.gltf", &[]),
         ("hairy_object/hair_ribbons.ply", &[]),
-        ("mountain/mountain.obj", &[]),
         ("shadowcolumns/testscene.obj", &[]),
         ("spot/spot_triangulated.obj", &["--checker", "4"]),
-        ("osd_shapes/catmark_cube_creases0.obj", &["--tessellate", "40"]),
         ("osd_shapes/catmark_car.obj", &["--tessellate", "40"]),
     ] {
         let Some(path) = shared::path(&format!("meshes/{file}")) else {
