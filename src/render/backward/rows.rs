@@ -271,7 +271,7 @@ impl Chunk<'_> {
                 }
             }
             add_pose(simd, &mut pose, mask, block, &world, direction);
-            self.store(&world, first, accurate, &gathered, &mut gradients);
+            self.store(simd, &world, first, accurate, &gathered, &mut gradients);
             if !gradients.sh.is_empty() && stored > 0 {
                 self.store_sh(simd, &by_coefficients, first, accurate, gradients.sh);
             }
@@ -314,30 +314,33 @@ impl Chunk<'_> {
     #[inline(always)]
     fn store<S: Simd>(
         &self,
+        simd: S,
         world: &WorldLanes<S>,
         first: usize,
         mut mask: u64,
         gathered: &Gathered,
         gradients: &mut GradientRows<'_>,
     ) {
-        let mean = world.mean.map(|lanes| lanes.to_array());
-        let scale = world.scale.map(|lanes| lanes.to_array());
-        let rotation = world.rotation.map(|lanes| lanes.to_array());
-        let covariance = world.covariance.map(|lanes| lanes.to_array());
+        let mean = arrays(&world.mean);
+        let scale = arrays(&world.scale);
+        // The lanes are derivatives by unit quaternions.
+        let inverse = f32x16::load_array(simd, self.splats.inverse_lengths(first / BLOCK));
+        let mut rotation = world.rotation;
+        for lanes in &mut rotation {
+            *lanes *= inverse;
+        }
+        let rotation = arrays(&rotation);
+        let covariance = arrays(&world.covariance);
         let opacity = world.opacity.to_array();
         let (count, values) = (self.channels.channels(), self.channels.value_channels());
         while mask != 0 {
             let lane = mask.trailing_zeros() as usize % BLOCK;
             mask &= mask - 1;
-            let (splat, row) = (first + lane, first + lane - self.first);
-            add_lane(gradients.means, row, &mean, lane, 1.0);
-            add_lane(gradients.scales, row, &scale, lane, 1.0);
-            add_lane(gradients.covariances, row, &covariance, lane, 1.0);
-            if !gradients.rotations.is_empty() {
-                let turn = self.splats.slices().rotations[splat].map(f64::from);
-                let length = turn.iter().map(|q| q * q).sum::<f64>().sqrt();
-                add_lane(gradients.rotations, row, &rotation, lane, narrow(length.recip()));
-            }
+            let row = first + lane - self.first;
+            add_lane(gradients.means, row, &mean, lane);
+            add_lane(gradients.scales, row, &scale, lane);
+            add_lane(gradients.covariances, row, &covariance, lane);
+            add_lane(gradients.rotations, row, &rotation, lane);
             if let Some(sum) = gradients.opacities.get_mut(row) {
                 *sum += opacity[lane];
             }
@@ -443,18 +446,22 @@ fn add_row<const N: usize>(rows: &mut [[f32; N]], row: usize, by: &[[f64; N]]) {
     }
 }
 
+#[inline(always)]
+fn arrays<S: Simd, const N: usize>(vectors: &[f32x16<S>; N]) -> [Lanes; N] {
+    let mut arrays = [[0.0; BLOCK]; N];
+    // A map of the array would be called, not inlined.
+    for (array, vector) in arrays.iter_mut().zip(vectors) {
+        vector.store_array(array);
+    }
+    arrays
+}
+
 /// Adds one lane to a row of the caller's array, if it is there.
 #[inline(always)]
-fn add_lane<const N: usize>(
-    rows: &mut [[f32; N]],
-    row: usize,
-    lanes: &[Lanes; N],
-    lane: usize,
-    factor: f32,
-) {
+fn add_lane<const N: usize>(rows: &mut [[f32; N]], row: usize, lanes: &[Lanes; N], lane: usize) {
     if let Some(sums) = rows.get_mut(row) {
         for (sum, lanes) in sums.iter_mut().zip(lanes) {
-            *sum += lanes[lane] * factor;
+            *sum += lanes[lane];
         }
     }
 }

@@ -112,6 +112,20 @@ impl<'a> SplatRows<'a> {
         (!poison.simd_eq(poison)).to_bitmask() & visible
     }
 
+    /// Inverse lengths of the quaternions of a block.
+    #[inline(always)]
+    pub(crate) fn inverse_lengths(&self, block: usize) -> Lanes {
+        let mut squares = [1.0; BLOCK];
+        for (square, row) in squares.iter_mut().zip(&self.slices.rotations[block * BLOCK..]) {
+            *square = row.iter().map(|q| f64::from(*q) * f64::from(*q)).sum();
+        }
+        let mut inverse = [0.0; BLOCK];
+        for (inverse, square) in inverse.iter_mut().zip(squares) {
+            *inverse = narrow(1.0 / square.sqrt());
+        }
+        inverse
+    }
+
     /// Row `index` with the coefficients of `sh_degree`; `None` if invalid.
     fn row(&self, index: usize, sh_degree: u8) -> Option<Splat> {
         let mut sh = [[0.0; 3]; 25];
