@@ -46,6 +46,18 @@ pub(super) mod place {
 
 const LANES: usize = 16;
 
+/// x and y of the first pixel of each block from that of the tile.
+const BLOCK_OFFSETS: [[f32; 2]; SINK] = {
+    let mut offsets = [[0.0; 2]; SINK];
+    let mut block = 0;
+    while block < SINK {
+        offsets[block][0] = (block % TILE_BLOCKS * BLOCK_PX) as f32;
+        offsets[block][1] = (block / TILE_BLOCKS * BLOCK_PX) as f32;
+        block += 1;
+    }
+    offsets
+};
+
 /// Number of channels in the first line of a record.
 const BESIDE: usize = LANES - place::CHANNELS;
 
@@ -195,17 +207,17 @@ impl<S: Simd> Replay<'_, '_, S> {
         while mask != 0 {
             let block = mask.trailing_zeros() as usize % SINK;
             mask &= mask - 1;
-            let [column, row] = [block % TILE_BLOCKS, block / TILE_BLOCKS];
-            let position =
-                [first_x + (column * BLOCK_PX) as f32, first_y + (row * BLOCK_PX) as f32];
+            let [x, y] = BLOCK_OFFSETS[block];
+            let position = [first_x + x, first_y + y];
             let [[u], [v]] = offsets(simd, [splat], position);
             let [exponent] = exponents(simd, [splat], [[u], [v]]);
             let over_cut = exponent.simd_ge(lane(LOG2_ALPHA_CUT));
             let [uncapped] = exp2_where(simd, [over_cut], [exponent]);
             let alpha = uncapped.min(lane(limits.alpha_cap));
-            let is_free = uncapped.simd_lt(lane(limits.alpha_cap));
+            // Zero where alpha does not follow its logarithm.
+            let free = keep(simd, uncapped.simd_lt(lane(limits.alpha_cap)), uncapped);
 
-            let (pixels, by_channels) = self.cotangents.block(block);
+            let (pixels, by_channels) = self.cotangents.parts(block);
             let before = f32x16::load_array_ref(simd, &pixels.transmittance.0);
             let light = f32x16::load_array_ref(simd, &pixels.light.0);
             // The lower bound is the one of pictures without a stop rule; under the other rules it changes closed pixels only.
@@ -213,14 +225,14 @@ impl<S: Simd> Replay<'_, '_, S> {
             let is_open = after.simd_ge(lane(limits.least));
             let takes = if limits.is_behind { is_open } else { before.simd_ge(lane(limits.least)) };
             let weight = keep(simd, takes, before * alpha);
-            let along = channels.add(simd, weight, by_channels);
+            let along = channels.add(simd, weight, by_channels, block);
             let light = (-weight).mul_add(along, light);
             after.store_array(&mut pixels.transmittance.0);
             light.store_array(&mut pixels.light.0);
             *live &= !(u64::from(is_open.to_bitmask() == 0) << block);
 
             let by_alpha = before * along - light / (lane(1.0) - alpha);
-            let by_log = keep(simd, takes & is_free, by_alpha * alpha);
+            let by_log = keep(simd, takes, by_alpha * free);
             let (by_u, by_v) = (by_log * u, by_log * v);
             sums[place::TOTAL] += by_log;
             sums[place::OFFSETS] += by_u;
@@ -246,8 +258,15 @@ trait ChannelSums<S: Simd> {
     /// Starts the sums of a splat with these values.
     fn load(&mut self, simd: S, value: impl Fn(usize) -> f32);
 
-    /// Adds a splat's weight in each pixel of a block; returns the derivatives of the loss by it.
-    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) -> f32x16<S>;
+    /// Adds a splat's weight in each pixel of a block, given the derivatives by the channels of all blocks; returns the
+    /// derivatives of the loss by it.
+    fn add(
+        &mut self,
+        simd: S,
+        weight: f32x16<S>,
+        by_channels: &[FloatLanes],
+        block: usize,
+    ) -> f32x16<S>;
 
     /// Sums of the channels of the first line of a record, and zeros.
     fn first(&self, simd: S) -> [f32x16<S>; BESIDE];
@@ -277,10 +296,16 @@ impl<S: Simd, const N: usize> ChannelSums<S> for InRegisters<S, N> {
     }
 
     #[inline(always)]
-    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) -> f32x16<S> {
+    fn add(
+        &mut self,
+        simd: S,
+        weight: f32x16<S>,
+        by_channels: &[FloatLanes],
+        block: usize,
+    ) -> f32x16<S> {
         let mut along = f32x16::splat(simd, 0.0);
         // An array, so that the loop is unrolled and the sums stay in registers.
-        if let Some(by_channels) = by_channels.first_chunk::<N>() {
+        if let Some(by_channels) = by_channels.as_chunks::<N>().0.get(block) {
             #[expect(clippy::needless_range_loop, reason = "a zip would be called, not inlined")]
             for channel in 0..N {
                 let by = f32x16::load_array_ref(simd, &by_channels[channel].0);
@@ -325,10 +350,17 @@ impl<S: Simd> ChannelSums<S> for InMemory<S> {
     }
 
     #[inline(always)]
-    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) -> f32x16<S> {
+    fn add(
+        &mut self,
+        simd: S,
+        weight: f32x16<S>,
+        by_channels: &[FloatLanes],
+        block: usize,
+    ) -> f32x16<S> {
         let mut along = f32x16::splat(simd, 0.0);
-        let count = by_channels.len();
-        let (values, sums) = (&self.values[..count], &mut self.sums[..count]);
+        let count = self.values.len();
+        let by_channels = &by_channels[block * count..][..count];
+        let (values, sums) = (&self.values[..], &mut self.sums[..count]);
         // Indices: a zip would be called, not inlined.
         for channel in 0..count {
             let by = f32x16::load_array_ref(simd, &by_channels[channel].0);

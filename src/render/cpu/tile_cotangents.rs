@@ -20,7 +20,6 @@ pub(super) struct TileCotangents {
     pixels: [ReplayedPixels; SINK],
     /// Derivatives by the channels of each block.
     by_channels: Vec<FloatLanes>,
-    channels: usize,
 }
 
 /// Rows of a picture, and the derivatives of a loss by it.
@@ -40,7 +39,7 @@ const OUTSIDE: ReplayedPixels =
 
 impl Default for TileCotangents {
     fn default() -> Self {
-        Self { pixels: [OUTSIDE; SINK], by_channels: Vec::new(), channels: 0 }
+        Self { pixels: [OUTSIDE; SINK], by_channels: Vec::new() }
     }
 }
 
@@ -53,7 +52,6 @@ impl TileCotangents {
         background: &mut [f64],
     ) {
         let channels = picture.channels;
-        self.channels = channels;
         self.pixels = [OUTSIDE; SINK];
         self.by_channels.clear();
         self.by_channels.resize(SINK * channels, FloatLanes::ZERO);
@@ -99,10 +97,9 @@ impl TileCotangents {
         }
     }
 
-    /// State of the pixels of a block, and the derivatives by their channels.
+    /// State of the pixels of a block, and the derivatives by the channels of all blocks, block by block.
     #[inline(always)]
-    pub(super) fn block(&mut self, block: usize) -> (&mut ReplayedPixels, &[FloatLanes]) {
-        let by_channels = &self.by_channels[block * self.channels..][..self.channels];
-        (&mut self.pixels[block], by_channels)
+    pub(super) fn parts(&mut self, block: usize) -> (&mut ReplayedPixels, &[FloatLanes]) {
+        (&mut self.pixels[block], &self.by_channels)
     }
 }
