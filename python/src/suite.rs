@@ -84,13 +84,14 @@ pub(crate) struct PlotJob {
     filters: Vec<String>,
     kind: Option<String>,
     combine: String,
-    spread: bool,
+    spread: Option<String>,
     summary: Option<String>,
     marks: Vec<f64>,
     log: [bool; 2],
     fit: [bool; 2],
     title: Option<String>,
     labels: [Option<String>; 3],
+    names: Vec<[String; 2]>,
     size_mm: (f64, Option<f64>),
     text_pt: f64,
 }
@@ -114,8 +115,13 @@ pub(crate) fn plot(py: Python<'_>, job: PlotJob) -> PyResult<(String, Vec<String
             series: job.series,
             filters: filters.collect::<quadrille::Result<_>>()?,
             combine: combine(&job.combine).map_err(|error| error.about("combine"))?,
-            spread: job.spread.then_some(Spread::Range),
-            names: Vec::new(),
+            spread: job
+                .spread
+                .as_deref()
+                .map(Spread::named)
+                .transpose()
+                .map_err(|e| e.about("spread"))?,
+            names: job.names,
             summary: job
                 .summary
                 .as_ref()

@@ -94,6 +94,21 @@ def test_plots_return_the_plotted_numbers(tmp_path: pathlib.Path) -> None:
             quadrille.plot(rows, **({"x": "tc.bins", "y": "speedup"} | words))
 
 
+def test_plots_show_standard_deviations_and_names(tmp_path: pathlib.Path) -> None:
+    rows = [{"tc.bins": 8, "method": "het+qm", "cycles": cycles} for cycles in (10, 14)]
+    drawn = tmp_path / "cycles.svg"
+    (point,) = quadrille.plot(
+        rows, drawn, x="tc.bins", y="cycles", series="method", kind="bars", spread="sd", names={"het+qm": "HET+QM"}
+    )
+    assert point["sd"] == pytest.approx(8**0.5)
+    assert "HET+QM" in drawn.read_text()
+    for spread in ("range", True):
+        assert quadrille.plot(rows, x="tc.bins", y="cycles", kind="bars", spread=spread)[0]["min"] == 10
+    with pytest.raises(ValueError, match="spread: expected"):
+        quadrille.plot(rows, x="tc.bins", y="cycles", spread="all")
+
+
+
 def test_a_simulation_has_a_short_table(vase: tuple[quadrille.Scene, list[quadrille.Camera]]) -> None:
     scene, cameras = vase
     found = quadrille.simulate(scene, cameras[0].resized(64, 36), variants=["baseline", "het+qm", "gscore"])

@@ -54,13 +54,15 @@ pub(crate) fn html(report: &Report<'_>) -> String {
         html.push_str(&chapter_html(chapter, &fields));
     }
     let program = &report.inputs.program;
+    let words = [std::slice::from_ref(&report.inputs.command), &report.inputs.choice].concat();
+    let command = words.join(" ");
     let _ = write!(
         html,
         "<footer>\n<p>Made by Quadrille {} (commit {}) with <code>quadrille figures {}</code>. The numbers of every figure \
          lie beside this page as CSV and JSON.</p>\n</footer>\n</body>\n</html>\n",
         program.version,
         escaped(program.commit),
-        escaped(&report.inputs.command)
+        escaped(&command)
     );
     html
 }

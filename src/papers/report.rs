@@ -16,8 +16,10 @@ pub struct Inputs {
     pub merging: Option<merging_figures::results::MergingResults>,
     /// Measured numbers of a machine beside the emulator's.
     pub hardware: Option<correlation::Correlation>,
-    /// Arguments of `quadrille figures` that make the report, without `--only`.
+    /// Arguments of `quadrille figures` that make the whole report.
     pub command: String,
+    /// Further arguments, which choose what of the report is made.
+    pub choice: Vec<String>,
     /// Build of the program, for the footer of the report.
     pub program: Program,
 }
@@ -164,6 +166,7 @@ mod tests {
             merging: None,
             hardware: None,
             command: String::new(),
+            choice: Vec::new(),
             program: Program { version: "1", commit: "c", sources: "s" },
         };
         let report = Report::draw(&inputs, &|id| id == "fig21", &|_| Vec::new());

@@ -322,8 +322,11 @@ fn a_matrix_is_left_out() {
     let output = place.expect(DONE, &arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("matrix and configurations are not used"), "{errors}");
-    run(&place, DONE, "out", &only);
+    run(&place, DONE, "out", &[&only[..], &["--pdf"]].concat());
     assert_eq!(files(&place.path("matrix"), "csv"), files(&place.path("out"), "csv"));
+    // The foot of the page has the flags that made it.
+    let page = &files(&place.path("out"), "html")["index.html"];
+    assert!(page.contains("suite.toml -o out --only fig16 --pdf</code>"), "{page}");
 }
 
 #[test]

@@ -144,13 +144,14 @@ def plot(
     where: str | Sequence[str] = (),
     kind: str | None = None,
     combine: str = "mean",
-    spread: bool = False,
+    spread: str | bool | None = None,
     summary: str | None = None,
     marks: Sequence[float] = (),
     log: Sequence[bool] = (False, False),
     fit: Sequence[bool] = (False, False),
     title: str | None = None,
     labels: Sequence[str | None] = (None, None, None),
+    names: Mapping[str, str] | None = None,
     width_mm: float = 88.9,
     height_mm: float | None = None,
     text_pt: float = 8.0,
@@ -168,10 +169,12 @@ def plot(
         bars.
     combine, summary : rules by which the rows of a point, and those of a last group of bars, are combined, such as
         ``"mean"`` and ``"geomean"``.
-    spread : draw the range from the smallest to the largest value of each point.
+    spread : what is drawn around each point: ``"range"`` (or True) from the smallest to the largest value, or ``"sd"``, the
+        standard deviation on both sides of the mean.
     marks : values at which lines cross the plot.
     log, fit : whether the axes x and y are logarithmic, and whether they begin near the smallest value instead of at 0.
     title, labels : heading, and labels of the axes and of the colours; by default the names of the fields.
+    names : names of series, or of parts of them, such as ``{"het+qm": "HET+QM"}``.
     width_mm, height_mm, text_pt : sides in millimetres, and the size of the text in points.
 
     Returns
@@ -205,13 +208,14 @@ def plot(
         "filters": [where] if isinstance(where, str) else list(where),
         "kind": kind,
         "combine": combine,
-        "spread": bool(spread),
+        "spread": "range" if spread is True else spread or None,
         "summary": summary,
         "marks": [float(mark) for mark in marks],
         "log": [bool(axis) for axis in log],
         "fit": [bool(axis) for axis in fit],
         "title": title,
         "labels": list(labels),
+        "names": [list(name) for name in (names or {}).items()],
         "size_mm": (float(width_mm), None if height_mm is None else float(height_mm)),
         "text_pt": float(text_pt),
     }

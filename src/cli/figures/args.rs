@@ -113,6 +113,14 @@ impl Args {
         words.join(" ")
     }
 
+    /// Flags that choose what of the report is made.
+    pub(super) fn choice(&self) -> Vec<String> {
+        let only = (!self.only.is_empty()).then(|| format!("--only {}", self.only.join(",")));
+        let pdf = self.pdf.then(|| "--pdf".to_owned());
+        let docs = self.docs.iter().map(|folder| format!("--docs {}", quoted(folder)));
+        only.into_iter().chain(pdf).chain(docs).collect()
+    }
+
     pub(super) fn results(&self) -> PathBuf {
         let whole = self.output.join("results.jsonl");
         self.shard.map_or(whole.clone(), |shard| shard.file(&whole))

@@ -55,6 +55,7 @@ pub(super) fn run(measured: &Path, args: &Args, session: &Session) -> Result<Exi
             merging: None,
             hardware: Some(correlation),
             command: args.command(),
+            choice: args.choice(),
             program: quadrille::PROGRAM,
         };
         Ok(report::exit(&report::publish(args, &inputs, &|_| Vec::new())?))

@@ -37,6 +37,7 @@ pub(super) fn write(
         merging: counts.or(kept),
         hardware: None,
         command: args.command(),
+        choice: args.choice(),
         program: quadrille::PROGRAM,
     };
     publish(args, &inputs, &|figure: &Figure| found.missing(figure))
