@@ -71,6 +71,10 @@ def test_camera_files(tmp_path: pathlib.Path, vase: Vase) -> None:
     path.write_text(json.dumps({"fl_x": 60, "fl_y": 60, "cx": 32, "cy": 18, "w": 64, "h": 36, "frames": frames}))
     (camera,) = quadrille.load_cameras(path)
     assert camera.name == "a" and (camera.width, camera.height) == (64, 36)
+    path.write_text(json.dumps({"camera_angle_x": 0.7, "frames": frames}))
+    with pytest.warns(UserWarning, match="picture size") as warned:
+        quadrille.load_cameras(path)
+    assert [str(warning.message).count(path.name) for warning in warned] == [1]
     with pytest.raises(quadrille.FormatError):
         path.write_text("{}")
         quadrille.load_cameras(path)

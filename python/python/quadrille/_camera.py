@@ -279,7 +279,7 @@ def load_cameras(
         raise ValueError(f"split: expected 'test', 'train' or 'val', found {split!r}")
     cameras, remarks = _quadrille.load_cameras(os.fspath(path), transform, split)
     for remark in remarks:
-        warnings.warn(f"{os.fspath(path)}: {remark}", stacklevel=2)
+        warnings.warn(remark, stacklevel=2)
     return [Camera._of(raw) for raw in cameras]
 
 
