@@ -351,7 +351,7 @@ fn sizes_in_legends_have_their_unit() {
     assert!(plot("width").contains(">640 px<"));
     // The numbers stay numbers.
     let table = read(&place, "a.plot.csv");
-    assert!(table.contains("a,320,7,7,7,1"), "{table}");
+    assert!(table.contains("a,320,7,7,7,,1"), "{table}");
 }
 
 #[test]

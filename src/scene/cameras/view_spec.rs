@@ -351,7 +351,9 @@ impl ViewSpec {
                 origin + fitting_eye(&intrinsics, target - origin, *direction, up, points)
             }
         };
-        let eye = target + self.target_to_eye(eye - target, up);
+        // Only with such a flag, since the sum would round the eye.
+        let is_moved = self.radius.is_some() || self.elevation.is_some();
+        let eye = if is_moved { target + self.target_to_eye(eye - target, up) } else { eye };
         let up = match self.up {
             Some(_) => up,
             None => up_across(up, target - eye),
@@ -381,9 +383,6 @@ impl ViewSpec {
     /// Vector from the target to the eye, with the radius and the elevation of the description in place of those of
     /// `automatic`.
     fn target_to_eye(&self, automatic: Vector3<f64>, up: Vector3<f64>) -> Vector3<f64> {
-        if self.radius.is_none() && self.elevation.is_none() {
-            return automatic;
-        }
         let radius = self.radius.unwrap_or_else(|| automatic.norm());
         let direction = automatic.normalize();
         let Some(elevation) = self.elevation else { return direction * radius };
@@ -446,6 +445,7 @@ impl From<CameraFile> for Views {
         }
     }
 }
+
 /// The up direction of the framing or, along the line of sight, another axis, so that a view from above needs no up direction.
 fn up_across(up: Vector3<f64>, sight: Vector3<f64>) -> Vector3<f64> {
     /// Largest sine of the angle between directions that count as parallel.
