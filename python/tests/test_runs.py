@@ -95,17 +95,18 @@ def test_plots_return_the_plotted_numbers(tmp_path: pathlib.Path) -> None:
 
 
 def test_plots_show_standard_deviations_and_names(tmp_path: pathlib.Path) -> None:
-    rows = [{"tc.bins": 8, "method": "het+qm", "cycles": cycles} for cycles in (10, 14)]
+    rows = quadrille.bench(SUITE | {"scene": [VASE | {"view": "0..2"}]})
     drawn = tmp_path / "cycles.svg"
-    (point,) = quadrille.plot(
-        rows, drawn, x="tc.bins", y="cycles", series="method", kind="bars", spread="sd", names={"het+qm": "HET+QM"}
-    )
-    assert point["sd"] == pytest.approx(8**0.5)
+    words = {"x": "scene", "y": "cycles", "series": "method", "kind": "bars"}
+    points = quadrille.plot(rows, drawn, **words, spread="sd", names={"het+qm": "HET+QM"})
+    point = points[-1]
+    # Two views, with two sizes of the bins that change nothing.
+    assert point["rows"] == 4
+    assert point["sd"] == pytest.approx((point["max"] - point["min"]) / 3**0.5, abs=1)
     assert "HET+QM" in drawn.read_text()
-    for spread in ("range", True):
-        assert quadrille.plot(rows, x="tc.bins", y="cycles", kind="bars", spread=spread)[0]["min"] == 10
+    assert quadrille.plot(rows, **words, spread=True) == quadrille.plot(rows, **words, spread="range")
     with pytest.raises(ValueError, match="spread: expected"):
-        quadrille.plot(rows, x="tc.bins", y="cycles", spread="all")
+        quadrille.plot(rows, **words, spread="all")
 
 
 
