@@ -12,7 +12,8 @@ use super::session::{HostFlags, Session};
 use quadrille_base::error::{Error, Result};
 use quadrille_papers::suite_table::{summaries, table};
 use quadrille_suite::{
-    Configuration, Event, MeshRows, Plan, RunOptions, RunRow, Shard, Suite, csv, read_rows, report,
+    Configuration, Event, MeshRows, Plan, RunOptions, RunRow, Shard, Suite, csv, newest, read_rows,
+    report,
 };
 
 /// Draw the views of a suite with several methods, cycle by cycle
@@ -89,7 +90,7 @@ Examples:
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if args.suite.extension().is_some_and(|e| e == "jsonl") {
-        return print_results(args);
+        return print_results(args, session);
     }
     args.check_output()?;
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
@@ -229,7 +230,7 @@ fn missing(missing: &[String], found: usize) -> Exit {
     Exit::CheckFailed
 }
 
-fn print_results(args: &Args) -> Result<Exit> {
+fn print_results(args: &Args, session: &Session) -> Result<Exit> {
     let kept = [("-o", args.output.is_some()), ("--shard", args.shard.is_some())];
     let needed = format!(
         "a suite (.toml); {} holds results, which can only be printed",
@@ -237,7 +238,14 @@ fn print_results(args: &Args) -> Result<Exit> {
     );
     refuse_given(kept, |flag| Error::needs(flag, needed))?;
     args.refuse_flags_of_splats("a suite (.toml)")?;
-    print_rows(args, read_rows(&args.suite)?, None)?;
+    let (rows, left_out) = newest(read_rows(&args.suite)?);
+    if left_out > 0 {
+        session.warn(&format!(
+            "{}: rows of earlier versions of a scene, the machine or the program that are left out: {left_out}",
+            args.suite.display()
+        ));
+    }
+    print_rows(args, rows, None)?;
     Ok(Exit::Done)
 }
 

@@ -243,7 +243,7 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
 }
 
 fn compare_layers(args: &Args, found: &Pairs, session: &Session) -> anyhow::Result<Exit> {
-    warn_unmatched(&found.unmatched, session);
+    warn_unmatched(found, session);
     let mut compared = ComparedLayers::default();
     let mut failed = None;
     for pair in &found.pairs {

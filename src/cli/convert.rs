@@ -65,7 +65,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
     #[command(flatten)]
-    limits: LimitFlags,
+    pub(in crate::cli) limits: LimitFlags,
     /// Write the cameras beside the first input, or of --cameras, moved with it, in the form of cameras.json
     #[arg(long, value_name = "FILE.json")]
     cameras_out: Option<PathBuf>,

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::console::{Exit, command_line, fail, print};
 use super::outputs::Outputs;
+use super::{USAGE, exit_code};
 use quadrille_base::output::write_bytes;
 use quadrille_base::parse::finite;
 use quadrille_base::{Error, Result};
-use quadrille_evaluation::{Limits, PairRow, Verdict};
+use quadrille_evaluation::{JUNIT_START, Limits, PairRow, Verdict};
 
 /// Flags for limits that `compare` and `convert` share. With several numbers, each is for a level of detail.
 #[derive(Debug, Clone, clap::Args)]
@@ -80,6 +81,19 @@ impl LimitFlags {
 
     pub(super) fn junit(&self) -> Option<&Path> {
         self.junit.as_deref()
+    }
+
+    /// Writes an error that ended the command to the file of `--junit`, where the verdict of an earlier run would stay.
+    pub(super) fn report<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
+        if let (Err(error), Some(path)) = (&result, self.junit())
+            && exit_code(error) != USAGE
+            // Paths are not checked against the inputs before these are opened.
+            && std::fs::read(path).is_ok_and(|old| old.starts_with(JUNIT_START.as_bytes()))
+        {
+            let verdict = Verdict::of_error(&format!("{error:#}"));
+            write_bytes(path, verdict.junit(&command_line()))?;
+        }
+        result
     }
 
     /// Reports a verdict, as the last output of a command: failures on stderr, and success below the table, if `has_table`.

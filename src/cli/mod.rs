@@ -254,8 +254,10 @@ impl Command {
     fn run(&self, session: &Session, program: clap::Command) -> anyhow::Result<Exit> {
         Ok(match self {
             Self::Bench(args) => bench::run(args, session)?,
-            Self::Compare(args) => compare::run(args, session)?,
-            Self::Convert(args) => convert::run(args, session)?,
+            Self::Compare(args) => args.limits.report(compare::run(args, session))?,
+            Self::Convert(args) => {
+                args.limits.report(convert::run(args, session).map_err(Into::into))?
+            }
             Self::Completions(args) => completions::run(args, program)?,
             Self::Figures(args) => figures::run(args, session)?,
             Self::Deferred(args) => deferred::run(args, session)?,

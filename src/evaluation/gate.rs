@@ -201,6 +201,9 @@ struct Case {
     outcome: Outcome,
 }
 
+/// First bytes of [`Verdict::junit`].
+pub const JUNIT_START: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>";
+
 /// Outcome of a comparison under [`Limits`].
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
@@ -212,6 +215,16 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Verdict of a comparison that ended in an error.
+    pub fn of_error(error: &str) -> Self {
+        let case = Case {
+            what: "comparison".to_owned(),
+            name: "inputs".to_owned(),
+            outcome: Outcome::NotCompared(error.to_owned()),
+        };
+        Self { failures: vec![error.to_owned()], cases: vec![case], ..Self::default() }
+    }
+
     /// Whether all pairs pass.
     pub fn passed(&self) -> bool {
         self.failures.is_empty()
@@ -251,7 +264,7 @@ impl Verdict {
         let count =
             |is: fn(&Outcome) -> bool| self.cases.iter().filter(|case| is(&case.outcome)).count();
         let mut text = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" \
+            "{JUNIT_START}\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" \
              errors=\"{}\" skipped=\"{}\">\n",
             escaped_html(suite),
             self.cases.len(),

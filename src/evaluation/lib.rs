@@ -29,7 +29,7 @@ pub use conditions::Conditions;
 pub use documents::{TableFormat, table};
 pub use evaluated::Evaluated;
 pub use evaluator::{Evaluator, LoadedPair, Measured, Observer, PairSource};
-pub use gate::{Limits, Verdict};
+pub use gate::{JUNIT_START, Limits, Verdict};
 pub use journal::Journal;
 pub use lpips::{LpipsDistances, LpipsKind, LpipsMetrics};
 pub use masks::Masks;

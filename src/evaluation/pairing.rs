@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files;
+use quadrille_base::image::film::is_film_name;
 use quadrille_scene::cameras::view_of_picture;
 
 /// Path of standard input.
@@ -55,6 +56,8 @@ pub struct Pairs {
     pub unmatched: Vec<PathBuf>,
     /// Pictures in folders without any picture that has a partner, such as thumbnails, or a lost part of a data set.
     pub elsewhere: Vec<PathBuf>,
+    /// Films in the folders, which are not compared there.
+    pub films: Vec<PathBuf>,
     /// Whether the pairs are from two folders.
     pub are_folders: bool,
 }
@@ -79,6 +82,7 @@ pub fn find(a: &Path, b: &Path) -> Result<Pairs> {
             }],
             unmatched: Vec::new(),
             elsewhere: Vec::new(),
+            films: Vec::new(),
             are_folders: false,
         }),
         (first_is_folder, _) => {
@@ -98,7 +102,7 @@ fn is_folder(path: &Path) -> Result<bool> {
 }
 
 fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
-    let (in_a, in_b) = (picture_paths(a)?, picture_paths(b)?);
+    let (in_a, in_b) = (paths(a, is_picture_name)?, paths(b, is_picture_name)?);
     let mut matched: Vec<(String, String)> =
         in_a.intersection(&in_b).map(|name| (name.clone(), name.clone())).collect();
     // Files without a namesake are matched by the name of their view, if that is unique.
@@ -131,7 +135,11 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
         return Err(Error::malformed(a, "folder", expected, found));
     }
     matched.sort();
-    Ok(Pairs { pairs: named(a, b, &matched), unmatched, elsewhere, are_folders: true })
+    let in_folder = |folder: &Path| -> Result<Vec<PathBuf>> {
+        Ok(paths(folder, is_film_name)?.iter().map(|name| folder.join(name)).collect())
+    };
+    let films = [in_folder(a)?, in_folder(b)?].concat();
+    Ok(Pairs { pairs: named(a, b, &matched), unmatched, elsewhere, films, are_folders: true })
 }
 
 fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
@@ -151,9 +159,25 @@ fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
     pairs.collect()
 }
 
-/// Paths with `/` of the pictures in a folder and below, by extension. Hidden files and folders are no pictures: programs keep
-/// unfinished files and previews there.
+/// Extensions of pictures that [`files::read`] does not read.
+const UNREAD: [&str; 10] =
+    ["webp", "tif", "tiff", "bmp", "avif", "heic", "heif", "jxl", "ppm", "hdr"];
+
+/// Whether `path` has the extension of a picture; reading some of them is an error, which a comparison reports.
+fn is_picture_name(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is_unread = |own: &&str| extension.is_some_and(|e| e.eq_ignore_ascii_case(own));
+    files::is_readable_name(path) || UNREAD.iter().any(is_unread)
+}
+
+/// Paths of the pictures in a folder and below that [`files::read`] reads.
 pub(super) fn picture_paths(folder: &Path) -> Result<BTreeSet<String>> {
+    paths(folder, files::is_readable_name)
+}
+
+/// Paths with `/` of the files in a folder and below whose names `accept` takes. Hidden files and folders are left out:
+/// programs keep unfinished files and previews there.
+fn paths(folder: &Path, accept: fn(&Path) -> bool) -> Result<BTreeSet<String>> {
     let mut paths = BTreeSet::new();
     let mut open = vec![(folder.to_path_buf(), String::new())];
     while let Some((folder, prefix)) = open.pop() {
@@ -169,7 +193,7 @@ pub(super) fn picture_paths(folder: &Path) -> Result<BTreeSet<String>> {
             // Links to folders are not followed, since they could lead back here.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 open.push((path, format!("{prefix}{name}/")));
-            } else if files::is_readable_name(&path) && !path.is_dir() {
+            } else if accept(&path) && !path.is_dir() {
                 paths.insert(format!("{prefix}{name}"));
             }
         }

@@ -111,8 +111,12 @@ impl Grid {
                 values.any(|value| Some(value) != first)
             })
         };
-        let keys = fields.keys().into_iter().filter(differs);
-        (keys.map(|column| fields.name(column).to_owned()).collect(), most)
+        let mut keys: Vec<usize> = fields.keys().into_iter().filter(differs).collect();
+        if keys.is_empty() {
+            // Rows of one run, of another version of a scene or of the program.
+            keys.extend(fields.column("fingerprint").ok().filter(differs));
+        }
+        (keys.into_iter().map(|column| fields.name(column).to_owned()).collect(), most)
     }
 }
 

@@ -83,7 +83,7 @@ pub use messages::{Messages, Silent};
 pub use plan::{MethodChoice, Plan, Run, ViewWork};
 pub use program::Program;
 pub use quadrille_gpu::method::Method;
-pub use records::read_rows;
+pub use records::{newest, read_rows};
 pub use row::{Row, RowRatios};
 pub use rows::MethodRow;
 pub use run_row::{MeshRows, MeshRunRow, RunRow, Workload};

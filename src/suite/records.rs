@@ -154,6 +154,24 @@ pub fn read_rows(path: &Path) -> Result<Vec<RunRow>> {
     Ok(records.into_rows())
 }
 
+/// Leaves out rows of which a later one has the same key and other numbers, since the scene, the machine or the program
+/// has changed in between; returns the number of these rows.
+pub fn newest(rows: Vec<RunRow>) -> (Vec<RunRow>, usize) {
+    let mut later: HashMap<RunKey, Vec<RunRow>> = HashMap::new();
+    let mut kept = Vec::new();
+    let all = rows.len();
+    for row in rows.into_iter().rev() {
+        let of_key = later.entry(row.key()).or_default();
+        if of_key.iter().all(|newer| !newer.contradicts(&row)) {
+            of_key.push(row.clone());
+            kept.push(row);
+        }
+    }
+    kept.reverse();
+    let left_out = all - kept.len();
+    (kept, left_out)
+}
+
 fn conflict(
     key: &impl std::fmt::Display,
     found: String,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::key::{MeshRunKey, RunKey};
 use super::row::Row;
-use crate::rows::{DeferredRow, MeshRow};
+use crate::rows::{DeferredRow, MeshRow, MethodRow};
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 
@@ -77,6 +77,17 @@ impl RunRow {
         match self {
             Self::View(row) => &row.fingerprint,
             Self::Mesh(row) => &row.fingerprint,
+        }
+    }
+
+    /// Whether another row of the same run has other numbers.
+    pub(super) fn contradicts(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::View(a), Self::View(b)) => a.methods.iter().any(|method| {
+                let same = |other: &&MethodRow| other.name == method.name;
+                b.methods.iter().find(same).is_some_and(|other| other.cycles != method.cycles)
+            }),
+            _ => self.fingerprint() != other.fingerprint(),
         }
     }
 

@@ -310,6 +310,17 @@ fn expect_run_again(place: &Place, added: usize) {
     assert_eq!(again.stdout, fresh.stdout);
     place.expect(DONE, &RUN);
     assert_eq!(lines(&file).len(), before + added, "only once");
+    // The file alone prints the newest rows too, and tells of the others.
+    let printed = |file: &str| {
+        let output = place.expect(DONE, &["bench", file]);
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let mut table: Vec<String> = text(output.stdout).lines().map(str::to_owned).collect();
+        table.sort();
+        (table, text(output.stderr))
+    };
+    let (table, errors) = printed("rows.jsonl");
+    assert_eq!(table, printed("fresh.jsonl").0);
+    assert!(errors.contains(&format!("left out: {added}")), "{errors}");
 }
 
 #[test]

@@ -175,3 +175,51 @@ fn a_failure_is_a_json_document_too() {
         assert_eq!(found["exit_code"], UNREADABLE);
     }
 }
+
+#[test]
+fn files_of_other_kinds_fail_a_limit() {
+    let place = Place::new();
+    for name in ["a/x.png", "b/x.png"] {
+        grey(&place, name, 0.5);
+    }
+    let call = [&["compare", "a", "b"][..], &GATE].concat();
+    place.expect(DONE, &call);
+    // Pictures of a format that is not read, in both folders.
+    for folder in ["a", "b"] {
+        fs::write(place.path(&format!("{folder}/y.webp")), b"RIFF\0\0\0\0WEBPVP8 ").unwrap();
+    }
+    let output = place.expect(UNREADABLE, &call);
+    assert!(errors(&output).contains("y.webp"), "{}", errors(&output));
+    for folder in ["a", "b"] {
+        fs::remove_file(place.path(&format!("{folder}/y.webp"))).unwrap();
+        fs::write(place.path(&format!("{folder}/turn.apng")), b"").unwrap();
+    }
+    let output = place.expect(FAILED, &[&call[..], &["-q"]].concat());
+    assert!(errors(&output).contains("turn.apng"), "{}", errors(&output));
+    // A film with the name of a picture, of which only the first frame would be compared.
+    place.expect(DONE, &[&ALL_VIEWS[..], &["-o", "film.apng"]].concat());
+    fs::rename(place.path("film.apng"), place.path("film.png")).unwrap();
+    place.expect_error(
+        UNREADABLE,
+        &["compare", "film.png", "film.png"],
+        &["film.png", "an animation", ".apng"],
+    );
+}
+
+#[test]
+fn a_verdict_of_an_earlier_run_does_not_stay() {
+    let place = Place::new();
+    for name in ["a/x.png", "b/x.png"] {
+        grey(&place, name, 0.5);
+    }
+    let call = [&["compare", "a", "b", "--junit", "v.xml"][..], &GATE].concat();
+    place.expect(DONE, &call);
+    fs::rename(place.path("b"), place.path("c")).unwrap();
+    place.expect(UNREADABLE, &call);
+    let verdict = fs::read_to_string(place.path("v.xml")).unwrap();
+    assert!(verdict.contains("errors=\"1\"") && verdict.contains("<error message="), "{verdict}");
+    // A file that is no verdict stays.
+    fs::write(place.path("v.xml"), "mine").unwrap();
+    place.expect(UNREADABLE, &call);
+    assert_eq!(fs::read_to_string(place.path("v.xml")).unwrap(), "mine");
+}

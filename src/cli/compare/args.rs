@@ -63,7 +63,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "SHARE", value_parser = finite)]
     pub(super) fail_over_share: Option<f64>,
     #[command(flatten)]
-    pub(super) limits: LimitFlags,
+    pub(in crate::cli) limits: LimitFlags,
     /// Exit with code 1 if the LPIPS of any pair or view is above this, by any network of --lpips
     #[arg(long, value_name = "LPIPS", value_parser = finite, requires = "lpips")]
     pub(super) fail_over_lpips: Option<f64>,

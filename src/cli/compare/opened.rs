@@ -1,6 +1,6 @@
 //! The two sides of a comparison: the kind of their paths, and the source of pairs that they form.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::args::Args;
 use crate::cli::inputs::load_scene;
@@ -122,7 +122,7 @@ pub(super) fn with<T>(
     match kind {
         Kind::Pictures => {
             let pairs = pairing::find(&args.a, &args.b)?;
-            warn_unmatched(&pairs.unmatched, session);
+            warn_unmatched(&pairs, session);
             opened.missing = missing_pictures(&pairs);
             if args.sizes.resize {
                 opened.clauses.push(resized("second pictures"));
@@ -260,13 +260,19 @@ fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {
     )
 }
 
-/// Paths of all pictures without a partner.
+/// Paths of all pictures without a partner, and of films.
 pub(super) fn missing_pictures(pairs: &Pairs) -> Vec<String> {
-    let missing = pairs.unmatched.iter().chain(&pairs.elsewhere);
+    let missing = pairs.unmatched.iter().chain(&pairs.elsewhere).chain(&pairs.films);
     missing.map(|path| path.display().to_string()).collect()
 }
 
-pub(super) fn warn_unmatched(unmatched: &[PathBuf], session: &Session) {
+pub(super) fn warn_unmatched(Pairs { unmatched, films, .. }: &Pairs, session: &Session) {
+    for path in films.iter().take(LISTED_UNMATCHED) {
+        session.warn(&format!(
+            "{}: films in folders are not compared; a comparison of two films names both files",
+            path.display()
+        ));
+    }
     for path in unmatched.iter().take(LISTED_UNMATCHED) {
         session.warn(&format!("{}: the other folder has no file of this name", path.display()));
     }
