@@ -196,14 +196,6 @@ fn files_of_other_kinds_fail_a_limit() {
     }
     let output = place.expect(FAILED, &[&call[..], &["-q"]].concat());
     assert!(errors(&output).contains("turn.apng"), "{}", errors(&output));
-    // A film with the name of a picture, of which only the first frame would be compared.
-    place.expect(DONE, &[&ALL_VIEWS[..], &["-o", "film.apng"]].concat());
-    fs::rename(place.path("film.apng"), place.path("film.png")).unwrap();
-    place.expect_error(
-        UNREADABLE,
-        &["compare", "film.png", "film.png"],
-        &["film.png", "an animation", ".apng"],
-    );
 }
 
 #[test]

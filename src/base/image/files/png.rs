@@ -36,10 +36,6 @@ const MIN_BITS_PER_PIXEL: u64 = 1;
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
     let broken = |e: image::ImageError| Error::malformed(named, "PNG", "a whole picture", e);
     let mut decoder = PngDecoder::new(Cursor::new(content)).map_err(broken)?;
-    if decoder.is_apng().map_err(broken)? {
-        let expected = "a single picture (a film has the extension .apng)";
-        return Err(Error::malformed(named, "PNG", expected, "an animation"));
-    }
     let (width, height) = decoder.dimensions();
     let size = stated_size(named, width.into(), height.into())?;
     check_compressed_length(named, content, size, MIN_BITS_PER_PIXEL)?;
