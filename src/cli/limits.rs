@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::console::{Exit, command_line, fail, print};
 use super::outputs::Outputs;
-use super::{USAGE, exit_code};
 use quadrille_base::output::write_bytes;
 use quadrille_base::parse::finite;
 use quadrille_base::{Error, Result};
@@ -84,16 +83,16 @@ impl LimitFlags {
     }
 
     /// Writes an error that ended the command to the file of `--junit`, where the verdict of an earlier run would stay.
-    pub(super) fn report<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
-        if let (Err(error), Some(path)) = (&result, self.junit())
-            && exit_code(error) != USAGE
-            // Paths are not checked against the inputs before these are opened.
-            && std::fs::read(path).is_ok_and(|old| old.starts_with(JUNIT_START.as_bytes()))
-        {
-            let verdict = Verdict::of_error(&format!("{error:#}"));
-            write_bytes(path, verdict.junit(&command_line()))?;
+    pub(super) fn report(&self, error: &anyhow::Error) -> Result<()> {
+        // Paths are not checked against the inputs before these are opened.
+        let is_verdict = |old: Vec<u8>| old.starts_with(JUNIT_START.as_bytes());
+        match self.junit() {
+            Some(path) if std::fs::read(path).is_ok_and(is_verdict) => {
+                let verdict = Verdict::of_error(&format!("{error:#}"));
+                write_bytes(path, verdict.junit(&command_line()))
+            }
+            _ => Ok(()),
         }
-        result
     }
 
     /// Reports a verdict, as the last output of a command: failures on stderr, and success below the table, if `has_table`.

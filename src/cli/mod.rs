@@ -48,6 +48,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use console::{Exit, Verbosity};
+use limits::LimitFlags;
 use quadrille_base::error::{Error, Fault};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::extension::Extension;
@@ -254,9 +255,9 @@ impl Command {
     fn run(&self, session: &Session, program: clap::Command) -> anyhow::Result<Exit> {
         Ok(match self {
             Self::Bench(args) => bench::run(args, session)?,
-            Self::Compare(args) => args.limits.report(compare::run(args, session))?,
+            Self::Compare(args) => reported(&args.limits, compare::run(args, session))?,
             Self::Convert(args) => {
-                args.limits.report(convert::run(args, session).map_err(Into::into))?
+                reported(&args.limits, convert::run(args, session).map_err(Into::into))?
             }
             Self::Completions(args) => completions::run(args, program)?,
             Self::Figures(args) => figures::run(args, session)?,
@@ -273,6 +274,16 @@ impl Command {
             Self::View(args) => view::run(args, session)?,
         })
     }
+}
+
+/// A result, whose error is also in the file of `--junit` unless the call is wrong.
+fn reported(limits: &LimitFlags, result: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
+    if let Err(error) = result.as_ref()
+        && exit_code(error) != USAGE
+    {
+        limits.report(error)?;
+    }
+    result
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
