@@ -194,9 +194,16 @@ fn folders_are_compared_to_the_end() {
     assert!(errors.contains("b/0.png") && errors.contains("30 x"), "{errors}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["pairs"].as_array().unwrap().len(), 1);
-    fs::create_dir(place.path("photos")).unwrap();
-    fs::write(place.path("photos/0.tiff"), b"").unwrap();
-    place.expect_error(UNREADABLE, &["compare", "a", "photos"], &[".png, .jpg, .exr and .npy"]);
+    for (folder, name, words) in [
+        ("photos", "0.tiff", "0.tiff: first bytes: expected a picture: PNG, JPEG, OpenEXR or NPY"),
+        ("notes", "0.txt", ".png, .jpg, .exr and .npy"),
+    ] {
+        fs::create_dir(place.path(folder)).unwrap();
+        fs::write(place.path(folder).join(name), b"").unwrap();
+        let output = place.expect(UNREADABLE, &["compare", "a", folder]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.contains(words), "{errors}");
+    }
 }
 
 #[test]
