@@ -194,9 +194,10 @@ fn run_plan(
     };
     let options =
         RunOptions { results, level: session.level, task: &progress.task, ..RunOptions::default() };
+    let run = plan.run(&options, &mut watch);
     let rows = match results {
-        Some(results) => progress.tell_kept(plan.run(&options, &mut watch), results, session)?,
-        None => plan.run(&options, &mut watch)?,
+        Some(results) => progress.tell_kept(run, results, session)?,
+        None => run?,
     };
     drop(progress);
     printed?;

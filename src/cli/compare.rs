@@ -22,7 +22,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_evaluation::pairing::{self, Pairs};
 use quadrille_evaluation::{
     Conditions, Evaluated, Evaluator, Limits, LpipsMetrics, Masks, MetricColumn, PairRow,
-    PairSource, Summary, TextRows, Verdict,
+    PairSource, Summary, TextRows,
 };
 use quadrille_scene::LoadOptions;
 use quadrille_scene::cameras::ViewSpec;
@@ -82,7 +82,7 @@ impl Compared<'_> {
             }
             print_json(document)?;
         }
-        let exit = conclude(args, &verdict, limits)?;
+        let exit = args.limits.conclude(&verdict, limits.are_set() && !args.json)?;
         match last_error {
             Some(error) => Err(error),
             None => Ok(exit),
@@ -197,10 +197,6 @@ fn limits(args: &Args) -> Limits {
         allow_missing: args.allow_missing,
         ..args.limits.of_level(0)
     }
-}
-
-fn conclude(args: &Args, verdict: &Verdict, limits: Limits) -> Result<Exit> {
-    args.limits.conclude(verdict, limits.are_set() && !args.json)
 }
 
 fn nothing(opened: &Opened) -> anyhow::Error {

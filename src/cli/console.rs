@@ -31,11 +31,11 @@ pub(crate) struct Verbosity {
 pub(crate) const OWN_FORMATS: [&str; 2] = ["--json", "--csv"];
 
 /// Flag whose content is on standard output in place of the page: `--csv -` and others, or one of [`OWN_FORMATS`].
-static STDOUT: Mutex<Option<String>> = Mutex::new(None);
+static STDOUT_OWNER: Mutex<Option<String>> = Mutex::new(None);
 
 /// Gives standard output to `flag`, such as `--csv -`, so that [`print`] writes no page there.
 pub(crate) fn take_stdout(flag: &str) -> Result<()> {
-    let mut owner = STDOUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut owner = STDOUT_OWNER.lock().unwrap_or_else(PoisonError::into_inner);
     match owner.as_deref() {
         None => *owner = Some(flag.to_owned()),
         Some(other) if other != flag => {
@@ -52,7 +52,7 @@ static COMMAND: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Begins a command: keeps its arguments, and resets the state of an earlier one in this process.
 pub(crate) fn set_command(args: &[OsString]) {
-    *STDOUT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    *STDOUT_OWNER.lock().unwrap_or_else(PoisonError::into_inner) = None;
     HAS_JSON.store(false, Ordering::Relaxed);
     let words = args.iter().skip(1).map(|word| shell_quoted(&word.to_string_lossy()));
     *COMMAND.lock().unwrap_or_else(PoisonError::into_inner) = words.collect();
@@ -96,7 +96,7 @@ pub(super) fn print_message(text: &str) {
 /// Writes a page to standard output with control characters escaped, unless a file is written there. A closed pipe (`| head`)
 /// is not an error.
 pub(crate) fn print(page: impl AsRef<str>) -> Result<()> {
-    let owner = STDOUT.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let owner = STDOUT_OWNER.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if owner.is_some_and(|flag| !OWN_FORMATS.contains(&flag.as_str())) {
         return Ok(());
     }

@@ -17,8 +17,8 @@ pub(crate) fn task() -> &'static Task {
     &TASK
 }
 
-/// Installs a handler of interrupts, termination and hang-up that cancels the [`task`] of the process. The command then ends with
-/// [`Error::Cancelled`](quadrille_base::Error::Cancelled). A second interrupt ends the process at once, as does the
+/// Installs a handler of interrupts, termination and hang-up that cancels the [`task`] of the process. The command then
+/// ends with [`Error::Cancelled`](quadrille_base::Error::Cancelled). A second interrupt ends the process at once, as does the
 /// end of a grace period.
 pub(super) fn install() {
     let handler = || {

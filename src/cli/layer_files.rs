@@ -1,13 +1,14 @@
-//! Files of layers: one `.exr` with the picture, or `.npy` files beside it.
+//! Files of layers: one `.exr` with the picture, or `.npy` or `.png` files beside it.
 
 use std::path::PathBuf;
 
-use super::outputs::{AOV, Outputs, Template, VIEW};
+use super::outputs::{AOV, METHOD, Output, Outputs, Template, VIEW};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, PictureFormat};
 use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_base::parse::numbers;
 use quadrille_scene::Camera;
+use quadrille_suite::each_once;
 
 /// Value of "{aov}" for the picture itself.
 pub(super) const COLOURS: &str = "rgba";
@@ -59,6 +60,61 @@ pub(super) fn prepare_layers(
         }
     }
     Ok(())
+}
+
+/// Layers beside the pictures of `mesh` and `deferred`, by the names that `--aov` gives them.
+pub(super) struct NamedLayers {
+    pub(super) names: Vec<&'static str>,
+    pub(super) depths: DepthRangeFlag,
+}
+
+impl NamedLayers {
+    pub(super) fn placeholders(&self) -> &'static [&'static str] {
+        if self.names.is_empty() { &[VIEW, METHOD] } else { &[VIEW, METHOD, AOV] }
+    }
+
+    /// Whether a picture and its layers are one file.
+    fn is_one_file(&self, output: &Output) -> bool {
+        self.names.is_empty() || output.format == Some(PictureFormat::Exr)
+    }
+
+    pub(super) fn check(&self, output: Option<&Output>) -> Result<()> {
+        let Some(output) = output.filter(|_| !self.names.is_empty()) else { return Ok(()) };
+        each_once("aov", &self.names)?;
+        require_layer_format(output.format)?;
+        match self.is_one_file(output) {
+            true => Ok(()),
+            false => output.template.require(AOV, 2, "files of each picture"),
+        }
+    }
+
+    pub(super) fn prepare(
+        &self,
+        output: &Output,
+        outputs: &mut Outputs<'_>,
+        cameras: &[Camera],
+    ) -> Result<()> {
+        if self.is_one_file(output) {
+            // The row that names a combination of settings does not exist yet: check the placeholder itself.
+            return output.template.prepare(outputs, cameras, &[METHOD.to_owned()]);
+        }
+        prepare_layers(&output.template, &[&[COLOURS], &self.names[..]].concat(), outputs, cameras)
+    }
+
+    /// Writes a picture and its `layers`, in the order of the names.
+    pub(super) fn save(
+        &self,
+        output: &Output,
+        picture: &Frame,
+        layers: &[LayerPicture],
+        [view, variant]: [&str; 2],
+        tell: &dyn Fn(&str),
+    ) -> Result<()> {
+        let path =
+            |name: &str| output.template.filled(&[(AOV, name), (METHOD, variant), (VIEW, view)]);
+        let (names, depths) = (self.names.iter().copied(), self.depths);
+        write_with_layers(output.format, picture, layers, names, path, depths, tell).map(drop)
+    }
 }
 
 /// Writes a picture and its layers. `path` maps the name of a layer, or [`COLOURS`], to a file name; returns

@@ -1,7 +1,7 @@
 //! Flags for the limits of comparisons, which make them gates of scripts.
 
 use std::borrow::Borrow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::console::{Exit, command_line, fail, print};
 use super::outputs::Outputs;
@@ -43,8 +43,8 @@ impl LimitFlags {
         self.lists().iter().any(|(_, list)| !list.is_empty())
     }
 
-    /// Checks the numbers of limits for an output of `levels` levels of detail, and adds the file of the verdict. `has_limit`
-    /// tells whether any flag has a limit.
+    /// Checks the numbers of limits for an output of `levels` levels of detail, and adds the file of the verdict.
+    /// `has_limit` tells whether any flag has a limit.
     pub(super) fn prepare(
         &self,
         levels: usize,
@@ -78,15 +78,11 @@ impl LimitFlags {
         }
     }
 
-    pub(super) fn junit(&self) -> Option<&Path> {
-        self.junit.as_deref()
-    }
-
     /// Writes an error that ended the command to the file of `--junit`, where the verdict of an earlier run would stay.
     pub(super) fn report(&self, error: &anyhow::Error) -> Result<()> {
         // Paths are not checked against the inputs before these are opened.
         let is_verdict = |old: Vec<u8>| old.starts_with(JUNIT_START.as_bytes());
-        match self.junit() {
+        match &self.junit {
             Some(path) if std::fs::read(path).is_ok_and(is_verdict) => {
                 let verdict = Verdict::of_error(&format!("{error:#}"));
                 write_bytes(path, verdict.junit(&command_line()))
@@ -97,7 +93,7 @@ impl LimitFlags {
 
     /// Reports a verdict, as the last output of a command: failures on stderr, and success below the table, if `has_table`.
     pub(super) fn conclude(&self, verdict: &Verdict, has_table: bool) -> Result<Exit> {
-        if let Some(path) = self.junit() {
+        if let Some(path) = &self.junit {
             write_bytes(path, verdict.junit(&command_line()))?;
         }
         verdict.failures.iter().for_each(|text| fail(text));

@@ -73,8 +73,9 @@ pub(super) struct Args {
     /// --config-dump), with a lower and an upper bound
     #[arg(long)]
     energy: bool,
-    /// Print changes of the speedups over the first method, or of the cycles of a single method, when each number of the configuration without a
-    /// published source is halved and doubled, one at a time, instead of pages
+    /// Print changes of the speedups over the first method, or of the cycles of a single method, instead of pages: each
+    /// number of the configuration without a published source is set to a quarter, half, twice and four times its value,
+    /// and each such switch to its other value, one at a time
     #[arg(long, conflicts_with_all = ["warm", "stereo", "output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
     sensitivity: bool,
     /// Print the share of the cycles that each unit saves at twice its rates, each storage at twice its size and each

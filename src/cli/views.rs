@@ -29,9 +29,8 @@ impl JudgingViews {
         session: &Session,
     ) -> Result<Self> {
         let mut chosen = views.clone();
-        let is_moved = views.radius.is_some() || views.elevation.is_some();
         let has_place =
-            views.eye.is_some() || views.target.is_some() || views.up.is_some() || is_moved;
+            views.is_moved() || views.eye.is_some() || views.target.is_some() || views.up.is_some();
         let is_chosen =
             views.propose_views.is_some() || views.orbit.is_some() || views.eye.is_some();
         if views.cameras.is_none() && !is_chosen {

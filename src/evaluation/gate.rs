@@ -150,10 +150,7 @@ impl Limits {
             }
         }
         if let Some(first) = missing.first().filter(|_| !self.allow_missing) {
-            let others = match missing.len() {
-                1 => String::new(),
-                count => format!("; {count} are missing"),
-            };
+            let others = others(missing.len(), "are missing");
             failures.push(format!(
                 "{first}: expected a partner to compare it with, found none{others} (--allow-missing accepts this)"
             ));

@@ -170,11 +170,11 @@ pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
         return of_configuration(&[]);
     }
     let rows: Vec<_> = rows.iter().collect();
-    let of_configuration = |(key, rows): &(sweep_table::ConfigurationKey<'_>, Vec<&Row>)| {
-        let summaries = of_configuration(rows).into_iter();
-        summaries.map(|one| SceneSummary { width: key.3, ..one }).collect::<Vec<_>>()
-    };
-    configurations(&rows).iter().flat_map(of_configuration).collect()
+    let configured = configurations(&rows).into_iter().flat_map(|((.., width), rows)| {
+        let summaries = of_configuration(&rows).into_iter();
+        summaries.map(move |one| SceneSummary { width, ..one })
+    });
+    configured.collect()
 }
 
 const MEANS: &str = "\

@@ -157,13 +157,13 @@ pub fn read_rows(path: &Path) -> Result<Vec<RunRow>> {
 /// Leaves out rows of which a later one has the same key and other numbers, since the scene, the machine or the program
 /// has changed in between; returns the number of these rows.
 pub fn newest(rows: Vec<RunRow>) -> (Vec<RunRow>, usize) {
-    let mut later: HashMap<RunKey, Vec<RunRow>> = HashMap::new();
-    let mut kept = Vec::new();
+    let mut kept: Vec<RunRow> = Vec::new();
+    let mut later: HashMap<RunKey, Vec<usize>> = HashMap::new();
     let all = rows.len();
     for row in rows.into_iter().rev() {
         let of_key = later.entry(row.key()).or_default();
-        if of_key.iter().all(|newer| !newer.contradicts(&row)) {
-            of_key.push(row.clone());
+        if of_key.iter().all(|newer| !kept[*newer].contradicts(&row)) {
+            of_key.push(kept.len());
             kept.push(row);
         }
     }

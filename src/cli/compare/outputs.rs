@@ -34,8 +34,8 @@ pub(super) struct OutputFlags {
     #[arg(long, value_name = "FILE.tex")]
     latex: Option<PathBuf>,
     /// Continue an interrupted call with --resume: pairs whose pictures, scene and settings are the same are not
-    /// compared again. Until all pairs are done, results are kept in compare.resume, in the folder of --html or beside
-    /// the file of --csv
+    /// compared again. Until all pairs are done, results are kept in compare.resume in the folder of --html,
+    /// or beside the file of --csv, with its name and .resume
     #[arg(long)]
     pub(super) resume: bool,
 }

@@ -31,7 +31,8 @@ pub(super) struct DeferredJob<'a> {
 
 impl<'j> DeferredJob<'j> {
     pub(super) fn new(args: &'j Args, settings: &'j DeferredRunSettings) -> Result<Self> {
-        let (path, placeholders) = (args.output.as_deref(), args.aov.placeholders());
+        let layers = args.aov.named();
+        let (path, placeholders) = (args.output.as_deref(), layers.placeholders());
         let (output, film) =
             pictures_or_film(path, &args.film, args.quality, placeholders, args.json)?;
         let png = |flag, path: &Option<PathBuf>, placeholders| {
@@ -46,7 +47,7 @@ impl<'j> DeferredJob<'j> {
             bars: png("--bars", &args.bars, &[VIEW])?,
             truth: args.truth_out.as_deref().map(truth_template).transpose()?,
         };
-        args.aov.check(job.output.as_ref())?;
+        layers.check(job.output.as_ref())?;
         Error::refuse_if(
             job.film.is_some() && !args.aov.is_empty(),
             "--aov",
@@ -76,7 +77,7 @@ impl<'j> DeferredJob<'j> {
         let variants = [METHOD.to_owned()];
         if let Some(output) = &self.output {
             output.check_pictures(cameras, self.args.background, false)?;
-            self.args.aov.prepare(output, &mut outputs, cameras)?;
+            self.args.aov.named().prepare(output, &mut outputs, cameras)?;
         }
         let mut templates = self.heat.iter().chain(&self.bars).chain(&self.truth);
         templates.try_for_each(|t| t.prepare(&mut outputs, cameras, &variants))?;
@@ -113,7 +114,7 @@ impl<'j> DeferredJob<'j> {
             let names = [row.view.as_str(), &variant];
             match self.args.aov.is_empty() {
                 true => drop(output.save(picture, names, Some(Background::Transparent))?),
-                false => self.args.aov.save(output, picture, &view.layers, names, tell)?,
+                false => self.args.aov.named().save(output, picture, &view.layers, names, tell)?,
             }
         }
         // All rows of a view have the same truth.

@@ -1,14 +1,7 @@
-use crate::cli::layer_files::{
-    COLOURS, DepthRangeFlag, prepare_layers, require_layer_format, write_with_layers,
-};
-use crate::cli::outputs::{AOV, METHOD, Output, Outputs, VIEW};
+use crate::cli::layer_files::{DepthRangeFlag, NamedLayers};
 use quadrille_base::choice;
-use quadrille_base::error::Result;
-use quadrille_base::image::files::PictureFormat;
-use quadrille_base::image::{Frame, Layer, LayerPicture};
+use quadrille_base::image::{Layer, LayerPicture};
 use quadrille_mesh::frame::{Shading, VisibleFrame};
-use quadrille_scene::Camera;
-use quadrille_suite::each_once;
 
 choice! {
     /// Layer that `--aov` writes.
@@ -61,61 +54,23 @@ impl AovFlags {
         self.layers.is_empty()
     }
 
-    pub(super) fn placeholders(&self) -> &'static [&'static str] {
-        if self.is_empty() { &[VIEW, METHOD] } else { &[VIEW, METHOD, AOV] }
+    pub(super) fn named(&self) -> NamedLayers {
+        let names = self.layers.iter().map(|layer| layer.name()).collect();
+        NamedLayers { names, depths: self.depths }
     }
 
-    pub(super) fn check(&self, output: Option<&Output>) -> Result<()> {
-        let Some(output) = output.filter(|_| !self.is_empty()) else { return Ok(()) };
-        let names: Vec<_> = self.layers.iter().map(|layer| layer.name()).collect();
-        each_once("aov", &names)?;
-        require_layer_format(output.format)?;
-        match output.format {
-            Some(PictureFormat::Npy | PictureFormat::Png) => {
-                output.template.require(AOV, 2, "files of each picture")
-            }
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn prepare(
+    pub(super) fn pictures(
         &self,
-        output: &Output,
-        outputs: &mut Outputs<'_>,
-        cameras: &[Camera],
-    ) -> Result<()> {
-        // The row that names a combination of settings does not exist yet: check the placeholder itself.
-        let variant = [METHOD.to_owned()];
-        let has_files = matches!(output.format, Some(PictureFormat::Npy | PictureFormat::Png));
-        if self.is_empty() || !has_files {
-            return output.template.prepare(outputs, cameras, &variant);
-        }
-        let names = self.layers.iter().map(|layer| layer.name());
-        let names: Vec<_> = [COLOURS].into_iter().chain(names).collect();
-        prepare_layers(&output.template, &names, outputs, cameras)
-    }
-
-    pub(super) fn save(
-        &self,
-        output: &Output,
-        picture: &Frame,
-        [view, variant]: [&str; 2],
         visible: &VisibleFrame,
         shading: Option<&Shading>,
-        tell: &dyn Fn(&str),
-    ) -> Result<()> {
-        let path =
-            |name: &str| output.template.filled(&[(AOV, name), (METHOD, variant), (VIEW, view)]);
+    ) -> Vec<LayerPicture> {
         let wanted: Vec<_> = self.layers.iter().map(|layer| layer.layer()).collect();
         let mut pictures = visible.layers(&wanted).into_iter();
         let layers = self.layers.iter().filter_map(|layer| match layer {
             MeshLayer::ShadingRate => Some(shading_rate(visible, shading)),
             _ => pictures.next(),
         });
-        let layers: Vec<LayerPicture> = layers.collect();
-        let names = self.layers.iter().map(|layer| layer.name());
-        let depths = self.depths;
-        write_with_layers(output.format, picture, &layers, names, path, depths, tell).map(drop)
+        layers.collect()
     }
 }
 

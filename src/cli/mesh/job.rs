@@ -36,7 +36,8 @@ pub(super) struct MeshDrawing<'a> {
 
 impl<'j> MeshDrawing<'j> {
     pub(super) fn new(args: &'j Args, settings: &'j MergingRunSettings) -> Result<Self> {
-        let (path, placeholders) = (args.output.as_deref(), args.aov.placeholders());
+        let layers = args.aov.named();
+        let (path, placeholders) = (args.output.as_deref(), layers.placeholders());
         let (output, film) =
             pictures_or_film(path, &args.film, args.quality, placeholders, args.json)?;
         let job = Self {
@@ -47,7 +48,7 @@ impl<'j> MeshDrawing<'j> {
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
             diff: args.diff_unmerged.as_deref().map(diff_template).transpose()?,
         };
-        args.aov.check(job.output.as_ref())?;
+        layers.check(job.output.as_ref())?;
         job.check_overlay()?;
         let variants = settings.input.tessellate.len().max(1) * settings.frames.rows_per_view()?;
         if let Some(film) = &job.film {
@@ -90,7 +91,7 @@ impl<'j> MeshDrawing<'j> {
         // The row that names a combination of settings does not exist yet: check the placeholder itself.
         let variants = [METHOD.to_owned()];
         if let Some(output) = &self.output {
-            self.args.aov.prepare(output, &mut outputs, cameras)?;
+            self.args.aov.named().prepare(output, &mut outputs, cameras)?;
             if !self.args.overlay.is_empty() {
                 let sizes = cameras.iter().map(|camera| [camera.width, camera.height]);
                 let mut parts = sizes.map(|size| OverlayDrawing::part(size, self.args.crop));
@@ -157,8 +158,8 @@ impl<'j> MeshDrawing<'j> {
         if self.args.aov.is_empty() {
             output.save(&picture, names, Some(Background::Transparent))?;
         } else {
-            let layers = &self.args.aov;
-            layers.save(output, &picture, names, visible, shading, tell)?;
+            let layers = self.args.aov.pictures(visible, shading);
+            self.args.aov.named().save(output, &picture, &layers, names, tell)?;
         }
         Ok(())
     }

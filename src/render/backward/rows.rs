@@ -323,11 +323,13 @@ impl Chunk<'_> {
     ) {
         let mean = arrays(&world.mean);
         let scale = arrays(&world.scale);
-        // The lanes are derivatives by unit quaternions.
-        let inverse = f32x16::load_array(simd, self.splats.inverse_lengths(first / BLOCK));
         let mut rotation = world.rotation;
-        for lanes in &mut rotation {
-            *lanes *= inverse;
+        if !gradients.rotations.is_empty() {
+            // The lanes are derivatives by unit quaternions.
+            let inverse = f32x16::load_array(simd, self.splats.inverse_lengths(first / BLOCK));
+            for lanes in &mut rotation {
+                *lanes *= inverse;
+            }
         }
         let rotation = arrays(&rotation);
         let covariance = arrays(&world.covariance);

@@ -153,7 +153,7 @@ impl Judge {
         };
         let ComparedViews { views, blank } = compared(&written.splats_with(&task)?.0, true)?;
         let mut coarser_levels = Vec::new();
-        for (number, _) in (1..).zip(levels.iter().skip(1)) {
+        for number in (1..).take(levels.len() - 1) {
             let coarser = level(number)?.splats_with(&task)?.0;
             coarser_levels.push(LevelLoss::new(number, &coarser, compared(&coarser, false)?));
         }

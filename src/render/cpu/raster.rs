@@ -10,7 +10,7 @@ use super::blend::{
 use super::coverage::Strips;
 use super::layer_sink::LayerSink;
 use super::runs::{BATCH, GROUP, PADDING, Runs};
-use super::tile::{BLOCK_PX, PixelLanes, SINK, TILE_BLOCKS, Tile};
+use super::tile::{BLOCK_OFFSETS, PixelLanes, SINK, Tile};
 use crate::preprocess::ProjectedSplat;
 use quadrille_base::math::lanes::{LaneCounts, has_mask_registers};
 use quadrille_base::math::prefetch;
@@ -147,9 +147,8 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
 
     #[inline(always)]
     fn positions(&self, block: usize) -> [f32x16<S>; 2] {
-        let [column, row] = [block % TILE_BLOCKS, block / TILE_BLOCKS];
-        let [x, y] = self.first_block;
-        [x + (column * BLOCK_PX) as f32, y + (row * BLOCK_PX) as f32]
+        let ([x, y], [column, row]) = (self.first_block, BLOCK_OFFSETS[block % SINK]);
+        [x + column, y + row]
     }
 
     /// Blends the fragments of splat `number` without its colour; returns their weights.

@@ -20,7 +20,7 @@ use super::blend::{BEFORE, BEFORE_OR_AT, LEAST_TRANSMITTANCE, exponents, offsets
 use super::coverage::Strips;
 use super::places::TilePlaces;
 use super::raster::{PART, PREFETCH_SPLATS, slot};
-use super::tile::{BLOCK_PX, SINK, TILE_BLOCKS, Tile};
+use super::tile::{BLOCK_OFFSETS, SINK, Tile};
 use super::tile_cotangents::TileCotangents;
 use super::tile_layers::FloatLanes;
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
@@ -45,18 +45,6 @@ pub(super) mod place {
 }
 
 const LANES: usize = 16;
-
-/// x and y of the first pixel of each block from that of the tile.
-const BLOCK_OFFSETS: [[f32; 2]; SINK] = {
-    let mut offsets = [[0.0; 2]; SINK];
-    let mut block = 0;
-    while block < SINK {
-        offsets[block][0] = (block % TILE_BLOCKS * BLOCK_PX) as f32;
-        offsets[block][1] = (block / TILE_BLOCKS * BLOCK_PX) as f32;
-        block += 1;
-    }
-    offsets
-};
 
 /// Number of channels in the first line of a record.
 const BESIDE: usize = LANES - place::CHANNELS;
@@ -100,8 +88,7 @@ impl ReplayLimits {
 }
 
 impl<V: Fn(&ProjectedSplat, usize) -> f32> ReplayedTile<'_, V> {
-    /// Writes the records of the splats that have fragments, in drawing order, and stores
-    /// their positions in `places`.
+    /// Writes the records of the splats that have fragments, in drawing order, and stores their positions in `places`.
     pub(super) fn replay(
         &self,
         tile: &Tile,
@@ -146,6 +133,7 @@ impl<S: Simd> Replay<'_, '_, S> {
         let first_block = self.tile.first_block(simd);
         let mut batch: [ProjectedSplat; PART] = bytemuck::Zeroable::zeroed();
         let mut channels = C::new(simd, listed.channels);
+        let lines = record_lines(listed.channels);
         let mut live = self.tile.live;
         let mut number = 0;
         let mut lists = listed.list.chunks(PART);
@@ -181,7 +169,7 @@ impl<S: Simd> Replay<'_, '_, S> {
                     first_block,
                     &mut channels,
                 );
-                store(simd, &sums, &channels, number, self.records);
+                store(simd, &sums, &channels, number * lines, self.records);
                 self.places.store(slot(entry), Some(number));
                 number += 1;
             }
@@ -385,22 +373,20 @@ impl<S: Simd> ChannelSums<S> for InMemory<S> {
     }
 }
 
-/// Writes record `number` from the sums of the lanes.
+/// Writes a record from the sums of the lanes, from line `first_line` on.
 #[inline(always)]
 fn store<S: Simd, C: ChannelSums<S>>(
     simd: S,
     sums: &[f32x16<S>; place::CHANNELS],
     channels: &C,
-    number: usize,
+    first_line: usize,
     records: &mut StreamedLines<'_>,
 ) {
     let mut first = [f32x16::splat(simd, 0.0); LANES];
     first[..place::CHANNELS].copy_from_slice(sums);
     first[place::CHANNELS..].copy_from_slice(&channels.first(simd));
-    let others = channels.others();
-    let line = number * (1 + others.len().div_ceil(LANES));
-    records.store(line, Line(lane_sums(simd, &first).to_array()));
-    for (line, part) in (line + 1..).zip(others.chunks(LANES)) {
+    records.store(first_line, Line(lane_sums(simd, &first).to_array()));
+    for (line, part) in (first_line + 1..).zip(channels.others().chunks(LANES)) {
         let mut all = [f32x16::splat(simd, 0.0); LANES];
         all[..part.len()].copy_from_slice(part);
         records.store(line, Line(lane_sums(simd, &all).to_array()));

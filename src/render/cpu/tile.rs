@@ -20,6 +20,18 @@ pub(super) struct PixelBlock {
 /// Dummy block of closed pixels after the tile's own; blending into it has no effect.
 pub(super) const SINK: usize = TILE_BLOCKS * TILE_BLOCKS;
 
+/// x and y of the first pixel of each block from that of the tile.
+pub(super) const BLOCK_OFFSETS: [[f32; 2]; SINK] = {
+    let mut offsets = [[0.0; 2]; SINK];
+    let mut block = 0;
+    while block < SINK {
+        offsets[block][0] = (block % TILE_BLOCKS * BLOCK_PX) as f32;
+        offsets[block][1] = (block / TILE_BLOCKS * BLOCK_PX) as f32;
+        block += 1;
+    }
+    offsets
+};
+
 pub(super) type PixelLanes = [f32; BLOCK_PX * BLOCK_PX];
 
 pub(super) struct Tile {

@@ -176,8 +176,7 @@ impl ViewSpec {
         if let Some(radius) = self.radius.filter(|radius| !(radius.is_finite() && *radius > 0.0)) {
             return Err(Error::argument("radius", "a distance above 0", radius));
         }
-        let is_moved = self.radius.is_some() || self.elevation.is_some();
-        if is_moved
+        if self.is_moved()
             && (self.cameras.is_some() || self.eye.is_some() || self.propose_views.is_some())
         {
             return Err(Error::conflict("radius and elevation", "cameras, eye or propose_views"));
@@ -191,10 +190,14 @@ impl ViewSpec {
         }
     }
 
+    /// True if the description has a radius or an elevation.
+    pub fn is_moved(&self) -> bool {
+        self.radius.is_some() || self.elevation.is_some()
+    }
+
     /// True if the description places the camera: by an eye, a target, an orbit, a radius or an elevation.
     pub fn is_described(&self) -> bool {
-        let is_moved = self.radius.is_some() || self.elevation.is_some();
-        is_moved || self.eye.is_some() || self.target.is_some() || self.orbit.is_some()
+        self.is_moved() || self.eye.is_some() || self.target.is_some() || self.orbit.is_some()
     }
 
     /// Camera file beside the scene at `scene`; `None` if the description names another source of views.
@@ -352,8 +355,7 @@ impl ViewSpec {
             }
         };
         // Only with such a flag, since the sum would round the eye.
-        let is_moved = self.radius.is_some() || self.elevation.is_some();
-        let eye = if is_moved { target + self.target_to_eye(eye - target, up) } else { eye };
+        let eye = if self.is_moved() { target + self.target_to_eye(eye - target, up) } else { eye };
         let up = match self.up {
             Some(_) => up,
             None => up_across(up, target - eye),
@@ -446,7 +448,7 @@ impl From<CameraFile> for Views {
     }
 }
 
-/// The up direction of the framing or, along the line of sight, another axis, so that a view from above needs no up direction.
+/// The up direction of the framing, or another axis if it is along the line of sight, as in a view from above.
 fn up_across(up: Vector3<f64>, sight: Vector3<f64>) -> Vector3<f64> {
     /// Largest sine of the angle between directions that count as parallel.
     const PARALLEL: f64 = 1e-6;
