@@ -18,7 +18,7 @@ pub struct Inputs {
     pub hardware: Option<correlation::Correlation>,
     /// Arguments of `quadrille figures` that make the whole report.
     pub command: String,
-    /// Further arguments, which choose what of the report is made.
+    /// Further arguments, which select parts of the report and further files.
     pub choice: Vec<String>,
     /// Build of the program, for the footer of the report.
     pub program: Program,

@@ -113,7 +113,7 @@ impl Args {
         words.join(" ")
     }
 
-    /// Flags that choose what of the report is made.
+    /// Flags that select parts of the report and further files.
     pub(super) fn choice(&self) -> Vec<String> {
         let only = (!self.only.is_empty()).then(|| format!("--only {}", self.only.join(",")));
         let pdf = self.pdf.then(|| "--pdf".to_owned());

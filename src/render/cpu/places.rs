@@ -89,7 +89,7 @@ pub(super) struct TilePlaces<'a> {
 }
 
 impl TilePlaces<'_> {
-    /// Fetches what [`Self::store`] of a slot reads.
+    /// Fetches the entry that [`Self::store`] reads for a slot.
     #[inline(always)]
     pub(super) fn prefetch(&self, slot: usize) {
         prefetch(&self.places.of_slots, slot);
