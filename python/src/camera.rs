@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, CameraFile, CameraOptions, CameraTransform, Error, FisheyeLens, Intrinsics,
-    PictureSize, Projection,
+    Camera, CameraFile, CameraOptions, CameraTransform, DistortedLens, DistortionModel, Error,
+    FisheyeLens, Intrinsics, PictureSize, Projection,
 };
 
 use quadrille_scene::cameras::ViewSpec;
@@ -20,18 +20,34 @@ type Rows<const N: usize> = [[f64; N]; N];
 #[derive(Debug)]
 pub(crate) struct RawCamera(pub(crate) Camera);
 
-/// Names of lenses in Python, on whose order [`projection`] depends.
-const LENSES: [&str; 3] = ["pinhole", "fisheye", "equirectangular"];
+/// Names of the projections without coefficients; a fisheye has up to four.
+const LENSES: [&str; 4] = ["pinhole", "fisheye", "equirectangular", "orthographic"];
 
-fn projection(lens: &str) -> PyResult<Projection> {
-    match LENSES.iter().position(|name| *name == lens) {
-        Some(0) => Ok(Projection::Pinhole),
-        Some(1) => Ok(Projection::Fisheye(FisheyeLens::EQUIDISTANT)),
-        Some(_) => Ok(Projection::Equirectangular),
-        None => {
-            Err(to_python(Error::argument("lens", format!("one of {}", LENSES.join(", ")), lens)))
+fn projection(lens: &str, coefficients: &[f64]) -> quadrille::Result<Projection> {
+    let plain = match lens {
+        "pinhole" => Projection::Pinhole,
+        "equirectangular" => Projection::Equirectangular,
+        "orthographic" => Projection::Orthographic,
+        "fisheye" => {
+            let expected = "up to 4 numbers";
+            let found = format_args!("{coefficients:?}");
+            Error::refuse_if(coefficients.len() > 4, "distortion", expected, found)?;
+            let k = |at: usize| coefficients.get(at).copied().unwrap_or(0.0);
+            return FisheyeLens::new([k(0), k(1), k(2), k(3)]).map(Projection::Fisheye);
         }
-    }
+        other => {
+            let Ok(model) = other.parse::<DistortionModel>() else {
+                let models = DistortionModel::ALL.map(DistortionModel::name);
+                let expected = format!("one of {}", [&LENSES[..], &models].concat().join(", "));
+                return Err(Error::argument("lens", expected, other));
+            };
+            return DistortedLens::new(model, coefficients).map(Projection::Distorted);
+        }
+    };
+    let expected = format_args!("none for the lens {lens}");
+    let is_distorted = !coefficients.is_empty();
+    Error::refuse_if(is_distorted, "distortion", expected, format_args!("{coefficients:?}"))?;
+    Ok(plain)
 }
 
 fn intrinsics((width, height): (u32, u32), k: Rows<3>) -> PyResult<Intrinsics> {
@@ -52,6 +68,7 @@ impl RawCamera {
         viewmat: Rows<4>,
         name: String,
         lens: &str,
+        distortion: Vec<f64>,
     ) -> PyResult<Self> {
         if viewmat[3] != [0.0, 0.0, 0.0, 1.0] {
             let found = format!("{:?}", viewmat[3]);
@@ -61,7 +78,7 @@ impl RawCamera {
         let translation = Vector3::from_fn(|row, _| viewmat[row][3]);
         let camera = Camera::new(name, intrinsics(size, k)?, rotation, translation);
         let camera = camera.map_err(to_python)?;
-        Ok(Self(match projection(lens)? {
+        Ok(Self(match projection(lens, &distortion).map_err(to_python)? {
             Projection::Pinhole => camera,
             other => camera.with_projection(other),
         }))
@@ -114,11 +131,13 @@ impl RawCamera {
 
     #[getter]
     fn lens(&self) -> &'static str {
-        LENSES[match self.0.projection {
-            Projection::Pinhole => 0,
-            Projection::Fisheye(_) => 1,
-            Projection::Equirectangular => 2,
-        }]
+        match self.0.projection {
+            Projection::Pinhole => LENSES[0],
+            Projection::Fisheye(_) => LENSES[1],
+            Projection::Equirectangular => LENSES[2],
+            Projection::Orthographic => LENSES[3],
+            Projection::Distorted(lens) => lens.model().name(),
+        }
     }
 
     #[getter]
@@ -134,19 +153,14 @@ impl RawCamera {
         [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]]
     }
 
-    /// Distortion coefficients of a fisheye lens; zeros for other lenses.
+    /// Coefficients of the lens's distortion.
     #[getter]
-    fn distortion(&self) -> [f64; 4] {
+    fn distortion(&self) -> Vec<f64> {
         match self.0.projection {
-            Projection::Fisheye(lens) => lens.coefficients(),
-            _ => [0.0; 4],
+            Projection::Fisheye(lens) => lens.coefficients().to_vec(),
+            Projection::Distorted(lens) => lens.coefficients().to_vec(),
+            _ => Vec::new(),
         }
-    }
-
-    /// Returns the camera with a fisheye lens of these distortion coefficients.
-    fn distorted(&self, coefficients: [f64; 4]) -> PyResult<Self> {
-        let lens = FisheyeLens::new(coefficients).map_err(to_python)?;
-        Ok(Self(self.0.clone().with_projection(Projection::Fisheye(lens))))
     }
 }
 

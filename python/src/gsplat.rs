@@ -9,8 +9,8 @@ use quadrille::backward::SavedPicture;
 use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, Intrinsics, Profile, RenderSettings, Renderer, SplatRows, SplatSlices, SplatTable,
-    Task, WriteOptions,
+    Camera, Intrinsics, Profile, Projection, RenderSettings, Renderer, SplatRows, SplatSlices,
+    SplatTable, Task, WriteOptions,
 };
 use quadrille_base::image::check_memory;
 
@@ -67,6 +67,8 @@ pub(crate) type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'
 #[pyo3(from_item_all)]
 pub(crate) struct Drawing {
     profile: String,
+    /// Whether the cameras are orthographic, in place of pinholes.
+    orthographic: bool,
     size: (u32, u32),
     near: f64,
     far: f64,
@@ -108,11 +110,10 @@ impl Drawing {
 }
 
 /// Creates cameras from view matrices [C, 4, 4] and intrinsics [C, 3, 3].
-fn cameras_of(
-    views: &[f64],
-    lenses: &[f64],
-    (width, height): (u32, u32),
-) -> quadrille::Result<Vec<Camera>> {
+fn cameras_of(views: &[f64], lenses: &[f64], drawing: &Drawing) -> quadrille::Result<Vec<Camera>> {
+    let (width, height) = drawing.size;
+    let projection =
+        if drawing.orthographic { Projection::Orthographic } else { Projection::Pinhole };
     let cameras = views.chunks_exact(16).zip(lenses.chunks_exact(9));
     let camera = |(view, lens): (&[f64], &[f64])| {
         let lens = Intrinsics {
@@ -122,7 +123,9 @@ fn cameras_of(
             principal_px: [lens[2], lens[5]],
         };
         let rotation = Matrix3::from_fn(|row, column| view[row * 4 + column]);
-        Camera::new("", lens, rotation, Vector3::from_fn(|row, _| view[row * 4 + 3]))
+        let translation = Vector3::from_fn(|row, _| view[row * 4 + 3]);
+        let camera = Camera::new("", lens, rotation, translation)?;
+        Ok(camera.with_projection(projection))
     };
     cameras.map(camera).collect()
 }
@@ -196,7 +199,7 @@ impl<'a> Views<'a> {
                 sh: &[],
             },
             colors: colors.as_ref().map(|colors| Colors::of(colors, drawing)).transpose()?,
-            cameras: cameras_of(views, lenses, drawing.size).map_err(to_python)?,
+            cameras: cameras_of(views, lenses, &drawing).map_err(to_python)?,
             backgrounds: backgrounds.as_ref().map(|b| numbers("backgrounds", b)).transpose()?,
             profile: drawing.profile().map_err(to_python)?,
             drawing,

@@ -18,7 +18,8 @@ class Case(NamedTuple):
     backgrounds: np.ndarray | None
     viewmats: np.ndarray
     Ks: np.ndarray
-    planes: dict[str, float]
+    #: Further arguments of the projection.
+    projection: dict[str, Any]
 
     def arguments(self) -> dict[str, Any]:
         g = self.geometry
@@ -31,7 +32,7 @@ class Case(NamedTuple):
             "height": HEIGHT,
             "sh_degree": self.sh_degree,
             "backgrounds": self.backgrounds,
-            **self.planes,
+            **self.projection,
         }
 
 
@@ -62,7 +63,8 @@ def cases() -> dict[str, Case]:
     """The scenes, named after their difficulty."""
     random = np.random.default_rng(20261126)
     views, lenses = _views()
-    plain: dict[str, float] = {}
+    plain: dict[str, Any] = {}
+    parallel = lenses / np.array([[4, 1, 1], [1, 4, 1], [1, 1, 1]], np.float32)
 
     def rows(*shape: int) -> np.ndarray:
         return random.normal(size=shape).astype(np.float32)
@@ -81,4 +83,7 @@ def cases() -> dict[str, Case]:
         "close": Case(close, rows(120, 3), None, rows(2, 3), views, lenses, {"near_plane": 0.4, "far_plane": 5.0}),
         "tiny": Case(tiny, rows(2, 800, 5), None, rows(2, 5), views, lenses, {"eps2d": 0.1}),
         "opaque": Case(opaque, rows(150, 25, 3), 4, None, views, lenses, plain),
+        "parallel": Case(
+            cloud, rows(400, 9, 3), 2, rows(2, 3), views, parallel, {"camera_model": "ortho", "near_plane": 3.0}
+        ),
     }

@@ -46,7 +46,7 @@ def expected(name: str, compat: str, mode: str) -> list[tuple[oracle.Splats2d, o
             (WIDTH, HEIGHT),
             compat=compat,
             is_antialiased=mode == "antialiased",
-            **case.planes,
+            **case.projection,
         )
         colors = case.colors
         if colors.ndim == (4 if case.sh_degree is not None else 3):

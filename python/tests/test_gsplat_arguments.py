@@ -73,7 +73,6 @@ def test_the_example_of_the_page_runs() -> None:
 
 REFUSED = [name for name, argument in ARGUMENTS.items() if argument.treatment == "refused"]
 OTHER = {
-    "camera_model": "fisheye",
     "rolling_shutter": SimpleNamespace(name="ROLLING_TOP_TO_BOTTOM"),
     "global_z_order": False,
 }
@@ -86,6 +85,12 @@ def test_refused_arguments_name_a_remedy(name: str) -> None:
     with pytest.raises(NotImplementedError, match=f"^{name}: .*; {ARGUMENTS[name].remedy[:20]}"):
         call(**{name: other})
     assert same(call(**{name: default}), call())
+
+
+@pytest.mark.parametrize("model", ["fisheye", "ftheta", "lidar"])
+def test_other_cameras_are_not_drawn(model: str) -> None:
+    with pytest.raises(NotImplementedError, match=f"^camera_model: '{model}'"):
+        call(camera_model=model)
 
 
 def test_a_shutter_named_global_is_the_default() -> None:

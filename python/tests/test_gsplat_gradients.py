@@ -12,8 +12,9 @@ from quadrille.gsplat import quat_scale_to_covar_preci, rasterization, rasteriza
 SIZE = (24, 16)
 
 
-def arguments(seed: int = 0, splats: int = 30, cameras: int = 2) -> dict[str, Any]:
+def arguments(seed: int = 0, splats: int = 30, cameras: int = 2, model: str = "pinhole") -> dict[str, Any]:
     """Splats of moderate opacity in front of two cameras, so that no pixel is opaque."""
+    focal = 20.0 if model == "pinhole" else 5.0
     random = np.random.default_rng(seed)
     views = np.tile(np.eye(4), (cameras, 1, 1))
     views[:, :3, 3] = random.normal(0, 0.1, (cameras, 3)) + [0, 0, 4]
@@ -24,7 +25,8 @@ def arguments(seed: int = 0, splats: int = 30, cameras: int = 2) -> dict[str, An
         "opacities": random.uniform(0.1, 0.4, splats),
         "colors": random.normal(0, 0.3, (splats, 4, 3)),
         "viewmats": views,
-        "Ks": np.tile([[20.0, 0, 12], [0, 20, 8], [0, 0, 1]], (cameras, 1, 1)),
+        "Ks": np.tile([[focal, 0, 12], [0, focal, 8], [0, 0, 1]], (cameras, 1, 1)),
+        "camera_model": model,
         "width": SIZE[0],
         "height": SIZE[1],
         "sh_degree": 1,

@@ -59,6 +59,43 @@ def test_cameras() -> None:
         ({"lens": "cube"}, ValueError, "lens: expected one of pinhole"),
     ],
 )
+@pytest.mark.parametrize(
+    ("lens", "distortion"),
+    [
+        ("orthographic", []),
+        ("fisheye", [0.1, -0.02]),
+        ("opencv", [-0.1, 0.05, 0.001, -0.002, 0.003]),
+        ("fov", [0.9]),
+        ("eucm", [0.6, 1.2]),
+        ("thin-prism-fisheye", [0.1, 0, 0.01]),
+    ],
+)
+def test_lenses_survive_pickling_and_draw(lens: str, distortion: list[float]) -> None:
+    scene, cameras = quadrille.synth("object", splats=500)
+    plain = cameras[0].resized(32, 18)
+    focal = np.diag([0.2, 0.2, 1]) if lens == "orthographic" else np.eye(3)
+    K = plain.K * [[focal[0, 0], 1, 1], [1, focal[1, 1], 1], [1, 1, 1]]
+    camera = quadrille.Camera(32, 18, K, plain.viewmat, lens=lens, distortion=distortion)
+    again = pickle.loads(pickle.dumps(camera))
+    assert (again.lens, again.distortion) == (lens, camera.distortion)
+    assert list(camera.distortion[: len(distortion)]) == distortion and not any(camera.distortion[len(distortion) :])
+    drawn = quadrille.render(scene, again).pixels
+    assert drawn[..., 3].max() > 0.5
+    assert not np.array_equal(drawn, quadrille.render(scene, plain).pixels)
+
+
+def test_lenses_name_what_is_wrong() -> None:
+    for arguments, message in [
+        ({"lens": "mirror"}, "lens: expected one of pinhole, fisheye, .*, opencv"),
+        ({"distortion": [0.1]}, "distortion: expected none for the lens pinhole"),
+        ({"lens": "fisheye", "distortion": [0.0] * 5}, "distortion: expected up to 4"),
+        ({"lens": "division", "distortion": [0.1, 0.2]}, "division: expected up to 1"),
+        ({"lens": "opencv", "distortion": [np.nan]}, "opencv: expected up to 12"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            quadrille.Camera(8, 8, [[9, 0, 4], [0, 9, 4], [0, 0, 1]], np.eye(4), **arguments)
+
+
 def test_cameras_that_cannot_be(change: dict[str, object], error: type, message: str) -> None:
     arguments = {"width": 64, "height": 36, "K": K, "viewmat": np.eye(4), **change}
     with pytest.raises(error, match=message):

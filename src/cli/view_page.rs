@@ -70,7 +70,7 @@ pub(super) fn view_json(camera: &Camera) -> Value {
 pub(super) fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
     if !cameras.iter().all(|camera| camera.projection.is_pinhole()) {
         let expected = "pinholes, the only projection of a cameras.json";
-        return Err(Error::argument("--cameras-out", expected, "fisheyes or panoramas"));
+        return Err(Error::argument("--cameras-out", expected, "other projections"));
     }
     write_bytes(path, write_inria_json(cameras))
 }

@@ -134,7 +134,7 @@ impl Plane {
     }
 }
 
-/// Planes around the view frustum; none for fisheye and panorama projections, which may show everything.
+/// Planes around the frustum of a pinhole; none for other projections.
 fn planes(view: &ViewTransform) -> Vec<Plane> {
     let mut planes = Vec::new();
     if !view.projection.is_pinhole() || view.near < 0.0 {

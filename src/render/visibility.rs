@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use quadrille_base::shading::Profile;
-use quadrille_scene::{Camera, Projection, Splats};
+use quadrille_scene::{Camera, Splats};
 
 /// Maximum number of splats examined: enough for shares with an error of 0.1 %.
 const MAX_SAMPLES: usize = 100_000;
@@ -87,11 +87,9 @@ impl Visibility {
             }
             let mean = Vector3::from(splat.mean.map(f64::from));
             let p = camera.view_from_world * mean + camera.translation_in_view;
-            let is_behind = match camera.projection {
-                Projection::Pinhole => p.z <= near,
-                // Points outside the lens's field of view are treated like points behind a pinhole.
-                _ => p.norm() <= near || camera.projection.point(p.into()).is_none(),
-            };
+            let depth = if camera.projection.has_axial_depth() { p.z } else { p.norm() };
+            // Points outside a lens's field of view are treated like points behind a pinhole.
+            let is_behind = depth <= near || camera.projection.point(p.into()).is_none();
             if is_behind {
                 behind += 1;
                 cut += u32::from(p.z > 0.0 && is_on_screen(camera, &p));
@@ -101,8 +99,8 @@ impl Visibility {
                 off += 1;
             }
             let q = Vector3::new(p.x, -p.y, -p.z);
-            let is_pinhole = camera.projection.is_pinhole();
-            flipped += u32::from(is_pinhole && q.z > near && is_on_screen(camera, &q));
+            let is_forward = camera.projection.has_axial_depth();
+            flipped += u32::from(is_forward && q.z > near && is_on_screen(camera, &q));
         }
         let total = f64::from((behind + off + inside).max(1));
         let [behind, off_screen, in_view, cut_by_near, in_view_if_flipped] =

@@ -1,4 +1,4 @@
-//! Cameras: pinholes, fisheyes and panoramas.
+//! Cameras: pinholes, orthographic cameras, lenses with distortion, fisheyes and panoramas.
 
 use std::borrow::Cow;
 use std::f64::consts::{PI, TAU};
@@ -6,7 +6,8 @@ use std::fmt::Debug;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::projection::{FisheyeLens, Projection};
+use super::fisheye::FisheyeLens;
+use super::projection::Projection;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::Profile;
 
@@ -25,7 +26,7 @@ pub struct Camera {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// Focal lengths in pixels: x, y.
+    /// Focal lengths in pixels: x, y. For an orthographic camera, pixels per world unit.
     pub focal_px: [f64; 2],
     /// Principal point in pixels: x, y.
     pub principal_px: [f64; 2],
@@ -138,17 +139,16 @@ impl Camera {
         self
     }
 
-    /// Share of the picture, 0 to 1, outside the image circle of a fisheye, by a grid of 64 x 64 samples.
+    /// Share of the picture, 0 to 1, outside the image circle of a lens, by a grid of 64 x 64 samples.
     fn share_beyond_lens(&self) -> f64 {
         const SIDE: u32 = 64;
-        let Projection::Fisheye(lens) = self.projection else { return 0.0 };
+        let Some([_, reach]) = self.projection.lens_limits() else { return 0.0 };
         let from_centre = |axis: usize, sample: u32| {
             let side = f64::from([self.width, self.height][axis]);
             let at = side * (f64::from(sample) + 0.5) / f64::from(SIDE);
             (at - self.principal_px[axis]) / self.focal_px[axis]
         };
         let all = (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| (x, y)));
-        let reach = lens.reach();
         let beyond = all.filter(|(x, y)| from_centre(0, *x).hypot(from_centre(1, *y)) > reach);
         beyond.count() as f64 / f64::from(SIDE * SIDE)
     }
@@ -156,12 +156,12 @@ impl Camera {
     pub(crate) fn lens_warning(cameras: &[Self]) -> Option<String> {
         let shares = cameras.iter().map(|camera| (camera, camera.share_beyond_lens()));
         let (camera, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let Projection::Fisheye(lens) = camera.projection else { return None };
+        let [max_angle, _] = camera.projection.lens_limits()?;
         (share > 0.0).then(|| {
             format!(
                 "view {}: the lens shows directions up to {:.1} degrees from the axis; {:.0} % of the picture lies beyond and stays empty",
                 camera.name,
-                lens.max_angle().to_degrees(),
+                max_angle.to_degrees(),
                 (100.0 * share).ceil(),
             )
         })
@@ -176,11 +176,35 @@ impl Camera {
         self.with_projection(Projection::Fisheye(FisheyeLens::EQUIDISTANT))
     }
 
-    /// Pinhole with the same pose. It keeps the focal lengths of a fisheye; for a panorama its vertical field of view is
-    /// 90 degrees, as for a face of a cube map.
+    /// The orthographic camera that shows the plane through `target` as this pinhole does.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if `target` is at the camera's centre.
+    pub fn through_parallel_rays(mut self, target: Vector3<f64>) -> Result<Self> {
+        let to_target = self.view_from_world * target + self.translation_in_view;
+        // A camera that looks away from the target shows its surroundings as large as the target.
+        let depth = if to_target.z > 0.0 { to_target.z } else { to_target.norm() };
+        let focal_px = self.focal_px.map(|focal| focal / depth);
+        if !focal_px.iter().all(|focal| focal.is_finite()) {
+            let what = format!("camera \"{}\"", self.name);
+            return Err(Error::argument(what, "a target away from its centre", "the same point"));
+        }
+        self.focal_px = focal_px;
+        Ok(self.with_projection(Projection::Orthographic))
+    }
+
+    /// The pinhole that shows the plane at `depth` as this orthographic camera does.
+    #[must_use]
+    pub fn from_parallel_rays(mut self, depth: f64) -> Self {
+        self.focal_px = self.focal_px.map(|focal| focal * depth);
+        self.with_projection(Projection::Pinhole)
+    }
+
+    /// Pinhole with the same pose. It keeps the focal lengths of a lens; for a panorama and an orthographic camera its
+    /// vertical field of view is 90 degrees, as for a face of a cube map.
     pub fn as_pinhole(&self) -> Self {
         let mut pinhole = Self { projection: Projection::Pinhole, ..self.clone() };
-        if self.projection == Projection::Equirectangular {
+        if matches!(self.projection, Projection::Equirectangular | Projection::Orthographic) {
             pinhole.focal_px = [f64::from(self.height) / 2.0; 2];
         }
         pinhole
@@ -234,11 +258,16 @@ impl Camera {
         -(self.view_from_world.transpose() * self.translation_in_view)
     }
 
-    /// Horizontal and vertical field of view in radians, for a centred principal point, without distortion.
+    /// Horizontal and vertical field of view in radians, for a centred principal point, without distortion; 0 for an
+    /// orthographic camera, whose rays are parallel.
     pub fn fov(&self) -> [f64; 2] {
         self.half_fov_tangents().map(|half| match self.projection {
             Projection::Pinhole => 2.0 * half.atan(),
-            Projection::Fisheye(_) | Projection::Equirectangular => 2.0 * half,
+            Projection::Distorted(lens) if lens.model().is_perspective() => 2.0 * half.atan(),
+            Projection::Fisheye(_) | Projection::Distorted(_) | Projection::Equirectangular => {
+                2.0 * half
+            }
+            Projection::Orthographic => 0.0,
         })
     }
 

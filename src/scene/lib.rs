@@ -10,11 +10,14 @@ pub mod cameras;
 mod chunk_order;
 mod column_names;
 mod directions;
+mod distortion;
 mod encoding;
+mod fisheye;
 mod flip;
 pub mod formats;
 pub mod morton;
 mod origin;
+mod plane_point;
 mod projection;
 mod quaternion;
 mod raw_columns;
@@ -27,11 +30,13 @@ pub mod table;
 pub mod transform;
 
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
+pub use distortion::{DistortedLens, DistortionModel};
 pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
+pub use fisheye::FisheyeLens;
 pub use formats::{
     OutputFormat, SceneInput, WriteOptions, load, load_table, write_levels_if, write_table,
 };
-pub use projection::{FisheyeLens, Projection};
+pub use projection::Projection;
 pub use scalar::Scalar;
 pub use scene_file::{Dropped, Scene, SceneFormat};
 pub use slices::{SplatArrays, SplatSlices};

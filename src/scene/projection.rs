@@ -1,14 +1,8 @@
 //! Projections of cameras: from directions in view space to the picture plane.
 
-use std::f64::consts::PI;
-
-use quadrille_base::error::{Error, Result};
-
-/// Largest angle from the axis of a fisheye that is drawn: 170 degrees. At 180 degrees, a point becomes a circle.
-const MAX_FISHEYE_ANGLE: f64 = 170.0 * PI / 180.0;
-/// Bound on the coefficients of fisheyes; real lenses stay below 10.
-const MAX_COEFFICIENT: f64 = 1e4;
-const SLOPE_STEPS: u32 = 4096;
+use super::distortion::DistortedLens;
+use super::fisheye::FisheyeLens;
+use super::plane_point::PlanePoint;
 
 /// Mapping of directions to the picture of a camera.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -18,115 +12,12 @@ pub enum Projection {
     Pinhole,
     /// Fisheye: the distance from the principal point depends on the angle from the axis.
     Fisheye(FisheyeLens),
+    /// Lens with tangential or other distortion.
+    Distorted(DistortedLens),
     /// Panorama of the whole sphere: longitude and latitude in radians; the left and right edges meet.
     Equirectangular,
-}
-
-/// Fisheye model of `OpenCV`, COLMAP and nerfstudio: a point at the angle `t` from the axis is drawn at the
-/// distance `t (1 + k1 t^2 + k2 t^4 + k3 t^6 + k4 t^8)` from the principal point, in focal lengths.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FisheyeLens {
-    coefficients: [f64; 4],
-    /// Largest angle at which the distortion is still monotonic, at most 170 degrees.
-    max_angle: f64,
-}
-
-/// Point on the picture plane relative to the principal point, in units of the focal lengths.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PlanePoint {
-    pub at: [f64; 2],
-    /// Derivatives of `at` by the coordinates in view space: one row per coordinate of `at`.
-    pub gradient: [[f64; 3]; 2],
-}
-
-impl FisheyeLens {
-    /// Lens without coefficients, for which the distance equals the angle.
-    pub const EQUIDISTANT: Self = Self { coefficients: [0.0; 4], max_angle: MAX_FISHEYE_ANGLE };
-
-    /// Creates a lens with the coefficients k1 to k4.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if a coefficient is not a number from -10000 to 10000.
-    pub fn new(coefficients: [f64; 4]) -> Result<Self> {
-        if !coefficients.iter().all(|k| k.abs() <= MAX_COEFFICIENT) {
-            return Err(Error::argument(
-                "fisheye coefficients",
-                format!("numbers from -{MAX_COEFFICIENT} to {MAX_COEFFICIENT}"),
-                format!("{coefficients:?}"),
-            ));
-        }
-        let mut lens = Self { coefficients, max_angle: MAX_FISHEYE_ANGLE };
-        lens.max_angle = lens.growing_until();
-        Ok(lens)
-    }
-
-    /// Coefficients k1 to k4.
-    pub fn coefficients(&self) -> [f64; 4] {
-        self.coefficients
-    }
-
-    /// Largest angle from the axis that is drawn, in radians.
-    pub fn max_angle(&self) -> f64 {
-        self.max_angle
-    }
-
-    /// Distance from the principal point at `angle`, in focal lengths, and its derivative.
-    fn distance(&self, angle: f64) -> (f64, f64) {
-        let t = angle * angle;
-        let [k1, k2, k3, k4] = self.coefficients;
-        let value = 1.0 + t * (k1 + t * (k2 + t * (k3 + t * k4)));
-        (angle * value, 1.0 + t * (3.0 * k1 + t * (5.0 * k2 + t * (7.0 * k3 + t * 9.0 * k4))))
-    }
-
-    /// Largest angle at which the distortion is still monotonic.
-    fn growing_until(&self) -> f64 {
-        let grows = |angle: f64| self.distance(angle).1 > 0.0;
-        let angle = |step: u32| MAX_FISHEYE_ANGLE * f64::from(step) / f64::from(SLOPE_STEPS);
-        let Some(step) = (1..=SLOPE_STEPS).find(|step| !grows(angle(*step))) else {
-            return MAX_FISHEYE_ANGLE;
-        };
-        let (mut low, mut high) = (angle(step - 1), angle(step));
-        for _ in 0..60 {
-            let middle = f64::midpoint(low, high);
-            if grows(middle) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        low
-    }
-
-    /// Radius of the image circle in focal lengths: the distance of the largest angle from the principal point.
-    pub fn reach(&self) -> f64 {
-        self.distance(self.max_angle).0
-    }
-
-    fn point(&self, [x, y, z]: [f64; 3]) -> Option<PlanePoint> {
-        let across = x.hypot(y);
-        let angle = across.atan2(z);
-        let squared = across * across + z * z;
-        if !squared.is_normal() || angle.is_nan() || angle >= self.max_angle {
-            return None;
-        }
-        let (distance, slope) = self.distance(angle);
-        // `at` is `ratio` times (x, y), and the derivative of `ratio` by x and y is `bend` times (x, y).
-        let (ratio, bend) = if across > 0.0 {
-            let ratio = distance / across;
-            let bend = (slope * z / squared - ratio) / (across * across);
-            (ratio, if bend.is_finite() { bend } else { 0.0 })
-        } else {
-            (1.0 / z, 0.0)
-        };
-        let along = -slope / squared;
-        Some(PlanePoint {
-            at: [ratio * x, ratio * y],
-            gradient: [
-                [ratio + x * x * bend, x * y * bend, x * along],
-                [x * y * bend, ratio + y * y * bend, y * along],
-            ],
-        })
-    }
+    /// Orthographic projection: `x` and `y` in world units, at any depth; the focal lengths are pixels per world unit.
+    Orthographic,
 }
 
 /// Longitude and latitude; `None` on the vertical axis, which has no longitude.
@@ -151,20 +42,54 @@ impl Projection {
     /// Projects the point `p` in view space; `None` if the projection does not cover its direction.
     pub fn point(&self, p: [f64; 3]) -> Option<PlanePoint> {
         match self {
-            Self::Pinhole => {
-                let [x, y, z] = p;
-                (z > 0.0).then(|| PlanePoint {
-                    at: [x / z, y / z],
-                    gradient: [[1.0 / z, 0.0, -x / (z * z)], [0.0, 1.0 / z, -y / (z * z)]],
-                })
-            }
+            Self::Pinhole => PlanePoint::of_slopes(p),
             Self::Fisheye(lens) => lens.point(p),
+            Self::Distorted(lens) => lens.point(p),
             Self::Equirectangular => on_sphere(p),
+            Self::Orthographic => {
+                let [x, y, _] = p;
+                Some(PlanePoint { at: [x, y], gradient: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]] })
+            }
         }
     }
 
     /// True for [`Self::Pinhole`].
     pub fn is_pinhole(&self) -> bool {
         *self == Self::Pinhole
+    }
+
+    /// Whether the projection is onto a plane: straight lines stay straight.
+    pub fn is_planar(&self) -> bool {
+        self.divisor().is_some()
+    }
+
+    /// Factor `a` and constant `b` of a projection onto a plane, which maps a point to `x / (a z + b)` and `y / (a z + b)`;
+    /// `None` for fisheyes and panoramas.
+    pub fn divisor(&self) -> Option<[f64; 2]> {
+        match self {
+            Self::Pinhole => Some([1.0, 0.0]),
+            Self::Orthographic => Some([0.0, 1.0]),
+            Self::Fisheye(_) | Self::Distorted(_) | Self::Equirectangular => None,
+        }
+    }
+
+    /// Whether depths are along the axis, as for pinholes with or without distortion and for orthographic cameras; else they
+    /// are distances, since the picture may include points beside and behind the camera.
+    pub fn has_axial_depth(&self) -> bool {
+        match self {
+            Self::Pinhole | Self::Orthographic => true,
+            Self::Distorted(lens) => lens.model().is_perspective(),
+            Self::Fisheye(_) | Self::Equirectangular => false,
+        }
+    }
+
+    /// Largest angle from the axis that a lens shows, in radians, and its distance from the principal point in focal lengths;
+    /// `None` for projections that are not those of lenses.
+    pub fn lens_limits(&self) -> Option<[f64; 2]> {
+        match self {
+            Self::Fisheye(lens) => Some([lens.max_angle(), lens.reach()]),
+            Self::Distorted(lens) => Some([lens.max_angle(), lens.reach()]),
+            _ => None,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use nalgebra::Vector3;
 use serde::Deserialize;
 
 use super::key::Fnv1a;
@@ -12,7 +13,7 @@ use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_render::viewpoint;
-use quadrille_scene::cameras::{PictureSize, ViewSpec};
+use quadrille_scene::cameras::{FramingTarget, PictureSize, ViewSpec};
 use quadrille_scene::formats::source_files;
 use quadrille_scene::{Camera, SceneInput, Splat, Splats, load};
 
@@ -171,9 +172,12 @@ impl SceneEntry {
         for &size in sizes {
             let spec = described.with_size(size);
             if let Some(own) = &own {
-                let sized = own.iter().map(|camera| size.apply(camera));
-                let sized = sized.collect::<Result<_>>().and_then(|sized| spec.with_model(sized));
-                cameras.extend(sized.map_err(in_scene)?);
+                let centre = match spec.is_orthographic() {
+                    true => FramingTarget::of(&self.load(suite, task)?.splats).centre,
+                    false => Vector3::zeros(),
+                };
+                let sized = own.iter().map(|camera| spec.with_model(size.apply(camera)?, centre));
+                cameras.extend(sized.collect::<Result<Vec<_>>>().map_err(in_scene)?);
                 continue;
             }
             let splats = || self.load(suite, task).map(|scene| scene.splats);

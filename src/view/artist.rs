@@ -24,8 +24,8 @@ use quadrille_base::image::metrics::{Protocol, compare};
 use quadrille_base::image::{files, to_8_bit};
 use quadrille_base::math::narrow;
 use quadrille_render::cpu::RenderSettings;
-use quadrille_scene::Camera;
 use quadrille_scene::cameras::fly_keys;
+use quadrille_scene::{Camera, Projection};
 use quadrille_suite::report::cameras::{camera_json, camera_path_json};
 
 /// Lossless stills that take longer on the link are preceded by a lossy preview.
@@ -243,8 +243,13 @@ impl Artist {
     }
 }
 
-pub(crate) fn page_camera(camera: &Camera) -> Value {
-    let mut page = camera_json(camera);
+pub(crate) fn page_camera(camera: &Camera, distance: f64) -> Value {
+    let mut page = match camera.projection {
+        Projection::Orthographic => camera_json(&camera.clone().from_parallel_rays(distance)),
+        _ => camera_json(camera),
+    };
+    let forward = camera.view_from_world.row(2).transpose();
+    page["target"] = json!((camera.eye() + forward * distance).as_slice());
     if let Some(fields) = page.as_object_mut() {
         fields.retain(|name, _| ["eye", "target", "up", "fov_degrees"].contains(&name.as_str()));
     }

@@ -8,6 +8,7 @@ use super::camera_request::CameraRequest;
 use super::message::FlagsRequest;
 use super::stage::{ListedView, camera_of};
 use quadrille_base::error::Result;
+use quadrille_scene::Projection;
 use quadrille_scene::cameras::write_inria_json;
 use quadrille_suite::report::cameras::{look_at_flags, shell_path, shell_quoted};
 
@@ -42,7 +43,11 @@ impl Commands {
                 let file = format!("--cameras {}", shell_path(file));
                 [vec![file], lens_flags, vec![format!("--view {name} {sized}")]].concat().join(" ")
             }
-            (CameraRequest::Placed(placed), file) if placed.lens.is_none() || file.is_none() => {
+            (CameraRequest::Placed(placed), file)
+                if placed.lens.is_none()
+                    || file.is_none()
+                    || camera.projection == Projection::Orthographic =>
+            {
                 let points = [placed.eye, placed.target, placed.up];
                 let pinhole = look_at_flags(points, placed.fov_degrees, size);
                 // Without the lens of a view, the camera is a pinhole.

@@ -299,20 +299,18 @@ fn listed_view(view: &ListedView) -> Value {
     json!({
         "name": view.camera.name,
         "name_in_file": view.name_in_file,
-        "cam": page_camera(&view.camera),
+        "cam": page_camera(&view.camera, 1.0),
         "width": view.camera.width,
         "height": view.camera.height,
         "photo": view.photo.is_some(),
     })
 }
 
-/// A camera for pages, with its target at the distance of `centre` instead of 1.
+/// A camera for pages, with its target at the distance of `centre`.
 fn aimed(camera: &Camera, centre: [f64; 3]) -> Value {
     let eye = camera.eye();
     let forward = camera.view_from_world.row(2).transpose();
     let along = forward.dot(&(nalgebra::Vector3::from(centre) - eye));
     let distance = if along > 0.0 { along } else { 1.0 };
-    let mut page = page_camera(camera);
-    page["target"] = json!((eye + forward * distance).as_slice());
-    page
+    page_camera(camera, distance)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nalgebra::Vector3;
 use serde_json::{Value, json};
 
 use super::camera_request::{CameraRequest, Placed};
@@ -10,7 +11,7 @@ use quadrille_base::image::Frame;
 use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::cameras::{PictureSize, ViewSpec};
-use quadrille_scene::{Camera, Scene, Splats};
+use quadrille_scene::{Camera, Projection, Scene, Splats};
 
 /// Interface to the renderer of a mesh.
 pub trait DrawMesh: Send + Sync {
@@ -132,6 +133,9 @@ pub(crate) fn camera_of(
     let near_limit = views.first().and_then(|view| view.camera.near_limit);
     let placed = Camera { near_limit, ..pinhole.camera()? };
     let Some(lens) = lens.map(listed).transpose()? else { return Ok(placed) };
+    if lens.projection == Projection::Orthographic {
+        return placed.through_parallel_rays(Vector3::from(*target));
+    }
     let mut camera = placed.with_projection(lens.projection);
     (camera.focal_px, camera.principal_px) = (lens.focal_px, lens.principal_px);
     Ok(camera)

@@ -1,12 +1,12 @@
-//! Fisheyes and panoramas: the scalar renderer against a plain one with gradients by differences, the fast
+//! Lenses with distortion, fisheyes, panoramas and orthographic cameras: the scalar renderer against a plain one with gradients by differences, the fast
 //! renderer against the scalar one, and both against pinholes.
 
 use std::f64::consts::{PI, TAU};
 
 use nalgebra::{Matrix2, Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector2, Vector3};
 use quadrille::{
-    Camera, FisheyeLens, Frame, Intrinsics, Profile, Projection, RenderSettings, Renderer,
-    SimdLevel, Splat, Splats, render_reference,
+    Camera, DistortedLens, DistortionModel, FisheyeLens, Frame, Intrinsics, Profile, Projection,
+    RenderSettings, Renderer, SimdLevel, Splat, Splats, render_reference,
 };
 
 use crate::support::pictures::Differences;
@@ -25,14 +25,39 @@ fn pinhole(width: u32, height: u32, fov_degrees: f64) -> Camera {
     Camera::look_at("lens", lens, eye, Vector3::new(1.0, 0.4, 2.0), up).unwrap()
 }
 
-/// The lenses of the tests on one pose: 200 degrees with and without distortion, and a panorama.
-fn lenses(width: u32, height: u32) -> [Camera; 3] {
+/// Coefficients k1, k2, p1, p2, k3 to k6, and s1 to s4 of a perspective lens.
+const OPENCV: [f64; 12] =
+    [-0.2, 0.06, 0.004, -0.003, -0.01, 0.02, -0.01, 0.003, 0.002, -0.001, -0.003, 0.001];
+/// Coefficients k1, k2, p1, p2, k3, k4, sx1 and sy1 of a fisheye.
+const THIN_PRISM: [f64; 8] = [-0.02, 0.004, 0.002, -0.001, -5e-4, 3e-5, 0.003, -0.002];
+/// Distance at which the orthographic camera shows as much as the pinhole.
+const PARALLEL_DISTANCE: f64 = 3.0;
+
+fn distorted(model: DistortionModel, coefficients: &[f64]) -> Projection {
+    Projection::Distorted(DistortedLens::new(model, coefficients).unwrap())
+}
+
+fn opencv() -> Projection {
+    distorted(DistortionModel::OpenCv, &OPENCV)
+}
+
+fn thin_prism() -> Projection {
+    distorted(DistortionModel::ThinPrismFisheye, &THIN_PRISM)
+}
+
+/// The lenses of the tests on one pose: an orthographic camera, a perspective lens with distortion, 200 degrees with and
+/// without distortion, and a panorama.
+fn lenses(width: u32, height: u32) -> [Camera; 6] {
     let camera = pinhole(width, height, 60.0);
+    let target = camera.view_from_world.row(2).transpose() * PARALLEL_DISTANCE;
+    let parallel = camera.clone().through_parallel_rays(camera.eye() + target).unwrap();
+    let perspective = camera.clone().with_projection(opencv());
     let fisheye = camera.clone().through_fisheye(200_f64.to_radians());
     let distorted = FisheyeLens::new(COEFFICIENTS).unwrap();
     let distorted = fisheye.clone().with_projection(Projection::Fisheye(distorted));
+    let prism = fisheye.clone().with_projection(thin_prism());
     let panorama = camera.with_projection(Projection::Equirectangular);
-    [fisheye, distorted, panorama]
+    [parallel, perspective, prism, fisheye, distorted, panorama]
 }
 
 /// `len` splats on all sides of the camera, some of them large, near or at the poles.
@@ -58,6 +83,37 @@ fn textbook(camera: &Camera, p: Vector3<f64>) -> Option<Vector2<f64>> {
     let size = [f64::from(camera.width), f64::from(camera.height)];
     match camera.projection {
         Projection::Pinhole => unreachable!("drawn by other tests"),
+        Projection::Orthographic => {
+            let [fx, fy] = camera.focal_px;
+            let [cx, cy] = camera.principal_px;
+            Some(Vector2::new(fx * p.x + cx, fy * p.y + cy))
+        }
+        Projection::Distorted(lens) => {
+            let (x, y, factor, [p1, p2], [s1, s2, s3, s4]);
+            if lens.model().is_perspective() {
+                let [k1, k2, t1, t2, k3, k4, k5, k6, prism @ ..] = OPENCV;
+                (x, y, [p1, p2], [s1, s2, s3, s4]) = (p.x / p.z, p.y / p.z, [t1, t2], prism);
+                let r2: f64 = x * x + y * y;
+                factor = (1.0 + k1 * r2 + k2 * r2.powi(2) + k3 * r2.powi(3))
+                    / (1.0 + k4 * r2 + k5 * r2.powi(2) + k6 * r2.powi(3));
+            } else {
+                let [k1, k2, t1, t2, k3, k4, sx1, sy1] = THIN_PRISM;
+                let radius = p.x.hypot(p.y);
+                let angle = f64::atan2(radius, p.z);
+                (x, y) = (angle * p.x / radius, angle * p.y / radius);
+                ([p1, p2], [s1, s2, s3, s4]) = ([t1, t2], [sx1, 0.0, sy1, 0.0]);
+                let powers = [k1, k2, k3, k4].into_iter().zip([2, 4, 6, 8]);
+                factor = 1.0 + powers.map(|(k, n)| k * angle.powi(n)).sum::<f64>();
+            }
+            let (r2, xy) = (x * x + y * y, x * y);
+            let across = 2.0 * p1 * xy + p2 * (r2 + 2.0 * x * x) + s1 * r2 + s2 * r2 * r2;
+            let down = 2.0 * p2 * xy + p1 * (r2 + 2.0 * y * y) + s3 * r2 + s4 * r2 * r2;
+            let [fx, fy] = camera.focal_px;
+            let [cx, cy] = camera.principal_px;
+            let at = Vector2::new(fx * (x * factor + across) + cx, fy * (y * factor + down) + cy);
+            // Whether the lens shows the direction is tested beside it.
+            camera.projection.point(p.into()).map(|_| at)
+        }
         Projection::Fisheye(lens) => {
             let radius = (p.x * p.x + p.y * p.y).sqrt();
             let angle = f64::atan2(radius, p.z);
@@ -98,12 +154,20 @@ struct Footprint {
 fn footprint(camera: &Camera, splat: &Splat, near: f64) -> Option<Footprint> {
     let mean = Vector3::from(splat.mean.map(f64::from));
     let p = camera.view_from_world * mean + camera.translation_in_view;
-    let distance = p.norm();
+    let distance = if camera.projection.has_axial_depth() { p.z } else { p.norm() };
     let opacity = f64::from(splat.opacity);
     if distance <= near || opacity < 1.0 / 255.0 {
         return None;
     }
     let centre = textbook(camera, p)?;
+    // The slopes of a perspective lens have the limits of a pinhole.
+    let p = match camera.projection {
+        Projection::Distorted(lens) if lens.model().is_perspective() => {
+            let most = camera.half_fov_tangents().map(|tangent| 1.3 * tangent * p.z);
+            Vector3::new(p.x.clamp(-most[0], most[0]), p.y.clamp(-most[1], most[1]), p.z)
+        }
+        _ => p,
+    };
     let step = 1e-5 * distance;
     let mut jacobian = Matrix2x3::zeros();
     for column in 0..3 {
@@ -228,6 +292,75 @@ fn every_level_draws_as_the_oracle() {
     }
 }
 
+/// A lens without distortion draws the picture of the pinhole.
+#[test]
+fn a_lens_without_distortion_is_a_pinhole() {
+    let camera = pinhole(80, 60, 70.0);
+    let lens = camera.clone().with_projection(distorted(DistortionModel::OpenCv, &[]));
+    let splats = around(&mut Random::new(47), &camera, 2000, 2);
+    let (found, expected) = (reference(&splats, &lens), reference(&splats, &camera));
+    hold("max", Differences::between(&found, &expected).max(), "no distortion");
+}
+
+/// The picture of a lens is the picture of a pinhole, taken where the lens shows each direction.
+#[test]
+fn a_distorted_picture_is_a_resampled_pinhole() {
+    const FINER: u32 = 4;
+    let (width, height) = (80, 60);
+    let camera = pinhole(width, height, 50.0);
+    // Without the low-pass filter, which belongs to the pixels of each picture.
+    let profile = Profile { low_pass_px2: 0.0, ..Profile::default() };
+    let settings = RenderSettings { profile, ..RenderSettings::default() };
+    let smooth = around(&mut Random::new(48), &camera, 4000, 0);
+    let smooth = smooth.iter().map(|splat| {
+        let mean = Vector3::from(splat.mean.map(f64::from));
+        let distance = (mean - camera.eye()).norm() as f32;
+        Splat { scale: splat.scale.map(|s| s.clamp(0.03 * distance, 0.04 * distance)), ..splat }
+    });
+    let splats = Splats::from_splats(0, smooth.collect::<Vec<_>>());
+    let lens = camera.clone().with_projection(opencv());
+    let found = render_reference(&splats, &lens, &settings).0;
+    // A margin, since the lens shows more than the pinhole.
+    let mut fine = camera.resized(width * FINER, height * FINER).unwrap();
+    let margin = [fine.width / 2, fine.height / 2];
+    (fine.width, fine.height) = (2 * fine.width, 2 * fine.height);
+    fine.principal_px = [0, 1].map(|axis| fine.principal_px[axis] + f64::from(margin[axis]));
+    let fine_frame = render_reference(&splats, &fine, &settings).0;
+    let pixel = |column: u32, row: u32| {
+        let wanted = Vector2::new(f64::from(column) + 0.5, f64::from(row) + 0.5);
+        // Slopes that the lens draws at the pixel, by Newton's method.
+        let mut slope =
+            [0, 1].map(|axis| (wanted[axis] - camera.principal_px[axis]) / camera.focal_px[axis]);
+        for _ in 0..20 {
+            let off = textbook(&lens, Vector3::new(slope[0], slope[1], 1.0)).unwrap() - wanted;
+            slope = [0, 1].map(|axis| slope[axis] - off[axis] / camera.focal_px[axis]);
+        }
+        let at =
+            [0, 1].map(|axis| slope[axis] * fine.focal_px[axis] + fine.principal_px[axis] - 0.5);
+        let corner = at.map(f64::floor);
+        let [right, down] = [0, 1].map(|axis| (at[axis] - corner[axis]) as f32);
+        let value = |x: f64, y: f64, channel: usize| {
+            let (x, y) = (x.max(0.0) as usize, y.max(0.0) as usize);
+            fine_frame.pixels()[y * fine.width as usize + x][channel]
+        };
+        [0, 1, 2, 3].map(|channel| {
+            let row = |y: f64| {
+                value(corner[0], y, channel) * (1.0 - right)
+                    + value(corner[0] + 1.0, y, channel) * right
+            };
+            row(corner[1]) * (1.0 - down) + row(corner[1] + 1.0) * down
+        })
+    };
+    // The middle half.
+    let rows = (15..45).flat_map(|row| (20..60).map(move |column| (column, row)));
+    let window = |of: &dyn Fn(u32, u32) -> [f32; 4]| {
+        Frame::from_pixels(40, 30, rows.clone().map(|(c, r)| of(c, r)).collect())
+    };
+    let drawn = window(&|c, r| found.pixels()[(r * width + c) as usize]);
+    let psnr = psnr(&drawn, &window(&pixel));
+    assert!(psnr > 45.0, "{psnr}");
+}
+
 /// The limit of a small angle: both lenses agree to a part in 10^5.
 #[test]
 fn a_narrow_fisheye_is_a_pinhole() {
@@ -345,9 +478,20 @@ fn hostile_lenses_and_scenes_do_no_harm() {
     }
     let huge = FisheyeLens::new([1e4; 4]).unwrap();
     let turning = FisheyeLens::new([-0.5, 0.0, 0.0, 0.0]).unwrap();
-    let cameras =
-        [Projection::Fisheye(huge), Projection::Fisheye(turning), Projection::Equirectangular]
-            .map(|projection| camera.clone().with_projection(projection));
+    for bad in [&[f64::NAN; 12][..], &[1e7], &[0.0; 13]] {
+        assert!(DistortedLens::new(DistortionModel::OpenCv, bad).is_err());
+    }
+    let folding = distorted(DistortionModel::OpenCv, &[1e6; 12]);
+    let cameras = [
+        Projection::Fisheye(huge),
+        Projection::Fisheye(turning),
+        folding,
+        opencv(),
+        thin_prism(),
+        Projection::Equirectangular,
+        Projection::Orthographic,
+    ]
+    .map(|projection| camera.clone().with_projection(projection));
     let mut random = Random::new(46);
     for camera in cameras {
         let mut splats: Vec<Splat> = around(&mut random, &camera, 200, 0).iter().collect();

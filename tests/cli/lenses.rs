@@ -1,4 +1,4 @@
-//! Fisheyes and panoramas of `render`.
+//! Fisheyes, panoramas and orthographic cameras of `render`.
 
 use std::fs;
 
@@ -35,6 +35,31 @@ fn a_model_replaces_that_of_the_view() {
     let model = ["--camera-model", "equirectangular"];
     let from_file = place.picture("f.npy", &[&shot[..], &model].concat());
     assert_eq!(size(&from_file), (64, 32));
+}
+
+/// A plan shows the plane through the target as the pinhole does, and content before and behind it as large.
+#[test]
+fn an_orthographic_picture_has_the_scale_of_its_target() {
+    let place = Place::new();
+    let sides = ["--width", "48", "--height", "32"];
+    let model = ["--camera-model", "orthographic"];
+    let draw = |name: &str, flags: &[&[&str]]| {
+        place.picture(name, &[&flags.concat()[..], &sides].concat())
+    };
+    let at = |eye| ["--eye", eye, "--target", "0,0,0", "--fov", "60"];
+    let near = draw("a.npy", &[&at("0,0,-4"), &model]);
+    assert!(covered(&near) > 0.02);
+    // From twice the distance through half of the slope.
+    let fov = (60_f64.to_radians() / 2.0).tan().atan2(2.0).to_degrees() * 2.0;
+    let far = ["--eye", "0,0,-8", "--target", "0,0,0", "--fov", &fov.to_string()];
+    let far = draw("b.npy", &[&far, &model]);
+    let flat = near.pixels().iter().zip(far.pixels()).filter(|(a, b)| (a[3] - b[3]).abs() > 1e-3);
+    assert_eq!(flat.count(), 0);
+    assert_ne!(draw("c.npy", &[&at("0,0,-4")]), near);
+    // Views of a file and views that are chosen find a target of their own.
+    let shot = ["--cameras", "cameras.json", "--view", "shot_1"];
+    assert_ne!(draw("d.npy", &[&shot, &model]), draw("e.npy", &[&shot]));
+    assert!(covered(&draw("f.npy", &[&model])) > 0.02);
 }
 
 #[test]

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use nalgebra::Vector3;
 use proptest::prelude::*;
-use quadrille::{Camera, CameraFile, Error, FisheyeLens, Projection, Result, load_cameras as load};
+use quadrille::{
+    Camera, CameraFile, DistortedLens, DistortionModel, Error, FisheyeLens, Projection, Result,
+    load_cameras as load,
+};
 
 /// `cameras.bin` of a PINHOLE 7 and a SIMPLE_RADIAL 9 with the given distortion.
 pub(crate) fn cameras_bin(distortion: f64) -> Vec<u8> {
@@ -159,16 +162,16 @@ fn a_dot_in_a_folder_is_no_extension() {
 }
 
 #[test]
-fn ignored_distortion_gives_a_warning() {
+fn distortion_is_drawn() {
     let file = with_cameras(&cameras_bin(0.01)).unwrap();
-    let warning = &file.warnings[0];
-    assert!(warning.contains("1 of 2 cameras"), "{warning}");
+    assert!(file.warnings.is_empty() && file.remarks[0].contains("cameras is drawn"), "{file:?}");
+    let lens = DistortedLens::new(DistortionModel::OpenCv, &[0.01]).unwrap();
+    assert!(file.cameras.iter().any(|camera| camera.projection == Projection::Distorted(lens)));
 }
 
-/// A polynomial of the angle is drawn; a lens with further distortion is drawn as the pinhole that it
-/// resembles in the middle of the picture.
+/// Every model has its coefficients in the order of COLMAP.
 #[test]
-fn fisheyes_keep_their_polynomial() {
+fn lenses_keep_their_distortion() {
     let pinholes = load_model("txt", CAMERAS_TXT.as_bytes(), IMAGES_TXT.as_bytes()).unwrap();
     let (first, rest) = CAMERAS_TXT.split_at(CAMERAS_TXT.find(" PINHOLE ").unwrap());
     let line = rest.lines().next().unwrap();
@@ -184,12 +187,28 @@ fn fisheyes_keep_their_polynomial() {
     assert!(fisheyes.count() > 0 && file.warnings.is_empty());
     let as_pinholes = file.cameras.iter().map(Camera::as_pinhole);
     assert_eq!(as_pinholes.collect::<Vec<_>>(), pinholes.cameras);
-    let file = with_model("THIN_PRISM_FISHEYE", "0.1 0 0.01 0 0 0 0 0");
-    assert_eq!(file.cameras, pinholes.cameras);
-    let [warning] = &file.warnings[..] else {
-        panic!("{:?}", file.warnings);
-    };
-    assert!(warning.contains("prism distortion (1 of 2 cameras)"), "{warning}");
+    for (model, coefficients, expected) in [
+        ("OPENCV", "-0.1 0.05 0.001 -0.002", DistortionModel::OpenCv),
+        ("FULL_OPENCV", "-0.1 0.05 0.001 -0.002 0.003 0.02 -0.03 0.004", DistortionModel::OpenCv),
+        ("FOV", "0.9", DistortionModel::FieldOfView),
+        ("DIVISION", "-0.1", DistortionModel::Division),
+        ("EUCM", "0.6 1.2", DistortionModel::Unified),
+        ("THIN_PRISM_FISHEYE", "0.1 0 0.01 0 0 0 0.02 -0.01", DistortionModel::ThinPrismFisheye),
+        (
+            "RAD_TAN_THIN_PRISM_FISHEYE",
+            "0.1 0 0 0 0 0 0.01 0.02 0.001 0.002 0.003 0.004",
+            DistortionModel::RadTanThinPrismFisheye,
+        ),
+    ] {
+        let file = with_model(model, coefficients);
+        let numbers = coefficients.split(' ').map(|number| number.parse().unwrap());
+        let lens = DistortedLens::new(expected, &numbers.collect::<Vec<_>>()).unwrap();
+        let lens = Projection::Distorted(lens);
+        assert!(file.cameras.iter().any(|camera| camera.projection == lens), "{model}");
+    }
+    for (model, coefficients) in [("FOV", "0"), ("EUCM", "0 1"), ("OPENCV", "0 0 0 0")] {
+        assert_eq!(with_model(model, coefficients).cameras, pinholes.cameras, "{model}");
+    }
 }
 
 #[test]

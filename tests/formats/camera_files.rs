@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use nalgebra::Vector3;
 use proptest::prelude::*;
 use quadrille::{
-    CameraFile, CameraOptions, Error, FisheyeLens, Projection, Result, load_cameras as load,
+    CameraFile, CameraOptions, DistortedLens, DistortionModel, Error, FisheyeLens, Projection, Result, load_cameras as load,
     load_cameras_with, write_inria_json,
 };
 
@@ -99,10 +99,15 @@ fn an_angle_of_view_needs_a_size() {
 
 #[test]
 fn fisheyes_and_panoramas_are_read_as_such() {
-    let file = load_text(&TRANSFORMS.replace("\"k1\": 0.0", "\"k1\": 0.1")).unwrap();
-    assert!(file.warnings[0].contains("distortion of 2 of 2 frames"), "{:?}", file.warnings);
     let pinholes = load_text(TRANSFORMS).unwrap().cameras;
-    assert_eq!(file.cameras, pinholes);
+    let with_keys = |keys: &str| load_text(&TRANSFORMS.replace("\"k1\": 0.0", keys));
+    let file = with_keys("\"k1\": 0.1, \"p2\": -0.01, \"k3\": 0.02").unwrap();
+    assert!(file.remarks[0].contains("distortion of 2 of 2 cameras is drawn"), "{:?}", file.remarks);
+    let expected = DistortedLens::new(DistortionModel::OpenCv, &[0.1, 0.0, 0.0, -0.01, 0.02]);
+    assert_eq!(file.cameras[0].projection, Projection::Distorted(expected.unwrap()));
+    assert_eq!(file.cameras[0].as_pinhole(), pinholes[0]);
+    let error = with_keys("\"k4\": 0.1").unwrap_err().to_string();
+    assert!(error.contains("k4: expected a k4 of 0"), "{error}");
     let fisheye = load_text(&TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"")).unwrap();
     assert!(fisheye.warnings.is_empty(), "{:?}", fisheye.warnings);
     let expected = Projection::Fisheye(FisheyeLens::EQUIDISTANT);
@@ -117,14 +122,14 @@ fn fisheyes_and_panoramas_are_read_as_such() {
         panic!("a fisheye");
     };
     assert_eq!(found.coefficients(), [0.1, -0.02, 0.003, 0.0004]);
-    // Distortion beyond a polynomial of the angle: the pinhole, with a warning.
-    let tangential = with_lens("\"p1\": 0.01").unwrap();
-    assert_eq!(tangential.cameras, pinholes);
-    assert!(
-        tangential.warnings[0].contains("prism distortion (2 of 2 frames)"),
-        "{:?}",
-        tangential.warnings
-    );
+    // Distortion beyond a polynomial of the angle.
+    let tangential = with_lens("\"k1\": 0.1, \"p1\": 0.01, \"sx1\": 0.02").unwrap();
+    let coefficients = [0.1, 0.0, 0.01, 0.0, 0.0, 0.0, 0.02];
+    let expected = DistortedLens::new(DistortionModel::ThinPrismFisheye, &coefficients);
+    assert_eq!(tangential.cameras[0].projection, Projection::Distorted(expected.unwrap()));
+    let other = load_text(&TRANSFORMS.replace("\"OPENCV\"", "\"FISHEYE624\"")).unwrap();
+    assert_eq!(other.cameras[0].projection, Projection::Fisheye(FisheyeLens::EQUIDISTANT));
+    assert!(other.warnings[0].contains("of 2 FISHEYE624 frames is not read"), "{:?}", other.warnings);
     // The distance turns after 11 degrees, and what lies beyond is not drawn.
     let narrow = with_lens("\"k1\": -9.0").unwrap();
     assert!(

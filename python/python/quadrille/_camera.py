@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,15 @@ class Camera:
     Parameters
     ----------
     width, height : sides of the picture in pixels, 1 to 32768.
-    K : [3, 3], focal lengths and principal point in pixels: ``[[fx, 0, cx], [0, fy, cy], [0, 0, 1]]``.
+    K : [3, 3], focal lengths and principal point in pixels: ``[[fx, 0, cx], [0, fy, cy], [0, 0, 1]]``. The focal lengths of
+        an orthographic camera are in pixels per world unit.
     viewmat : [4, 4], from world space to view space. Its rotation may deviate from a rigid one by 1e-3.
     name : name of the view.
-    lens : ``"pinhole"``, ``"fisheye"`` (equidistant) or ``"equirectangular"`` (the whole sphere; ``K`` then follows
-        from the size).
+    lens : ``"pinhole"``, ``"orthographic"``, ``"fisheye"``, ``"equirectangular"`` (the whole sphere; ``K`` then follows
+        from the size), or a model with distortion: ``"opencv"``, ``"fov"``, ``"division"``, ``"eucm"``,
+        ``"thin-prism-fisheye"`` or ``"rad-tan-thin-prism-fisheye"``.
+    distortion : the first coefficients of the lens; the others are 0. A fisheye has k1 to k4, ``"opencv"`` those of OpenCV
+        (k1, k2, p1, p2, k3, k4, k5, k6, s1, s2, s3, s4), the others those of COLMAP, in the same order.
 
     >>> import numpy as np, quadrille
     >>> camera = quadrille.Camera(64, 36, [[60, 0, 32], [0, 60, 18], [0, 0, 1]], np.eye(4))
@@ -45,9 +50,11 @@ class Camera:
         *,
         name: str = "",
         lens: str = "pinhole",
+        distortion: Sequence[float] = (),
     ) -> None:
         size = checked_size(width, height)
-        self._raw = _quadrille.Camera(size, matrix(K, "K", 3), matrix(viewmat, "viewmat", 4), name, lens)
+        coefficients = [float(k) for k in distortion]
+        self._raw = _quadrille.Camera(size, matrix(K, "K", 3), matrix(viewmat, "viewmat", 4), name, lens, coefficients)
 
     @classmethod
     def _of(cls, raw: _quadrille.Camera) -> Camera:
@@ -181,7 +188,7 @@ class Camera:
 
     @property
     def fov(self) -> tuple[float, float]:
-        """Horizontal and vertical field of view in degrees, without the distortion of the lens.
+        """Horizontal and vertical field of view in degrees, without the distortion of the lens; 0 with parallel rays.
 
         >>> import quadrille
         >>> camera = quadrille.Camera.look_at([0, 0, -4], [0, 0, 0], [0, -1, 0], width=64, height=64, fov_degrees=90)
@@ -191,7 +198,10 @@ class Camera:
 
         def angle(side: int, focal: float, principal: float) -> float:
             ends = np.array([principal, side - principal]) / focal
-            return float(np.degrees((np.arctan(ends) if self.lens == "pinhole" else ends).sum()))
+            if self.lens == "orthographic":
+                return 0.0
+            is_angle = self.lens == "equirectangular" or self.lens.endswith("fisheye")
+            return float(np.degrees((ends if is_angle else np.arctan(ends)).sum()))
 
         K = self.K
         return angle(self.width, K[0, 0], K[0, 2]), angle(self.height, K[1, 1], K[1, 2])
@@ -213,8 +223,13 @@ class Camera:
 
     @property
     def lens(self) -> str:
-        """``"pinhole"``, ``"fisheye"`` or ``"equirectangular"``."""
+        """Name of the lens, as for the class."""
         return self._raw.lens
+
+    @property
+    def distortion(self) -> tuple[float, ...]:
+        """Coefficients of the lens, as for the class."""
+        return tuple(self._raw.distortion)
 
     def __repr__(self) -> str:
         return f"Camera({self.name!r}, {self.width}x{self.height}, {self.lens})"
@@ -247,8 +262,7 @@ def _restored(
     distortion: list[float],
 ) -> Camera:
     """The camera of a pickle."""
-    camera = Camera(width, height, k, viewmat, name=name, lens=lens)
-    return Camera._of(camera._raw.distorted(distortion)) if any(distortion) else camera
+    return Camera(width, height, k, viewmat, name=name, lens=lens, distortion=distortion)
 
 
 def load_cameras(

@@ -32,6 +32,10 @@ class Argument(NamedTuple):
 
 
 _DISTORTION = "undistort the pictures first, or render a fisheye with quadrille.render"
+_MODELS = (
+    "pinhole, or ortho, with focal lengths in pixels per world unit. Other models raise NotImplementedError: gsplat orders "
+    "fisheye splats by z, Quadrille by distance."
+)
 _FROM_WORLD = "use the projection of splats, which is the default"
 _DATA = "pass the values in colors: any number of channels is drawn"
 
@@ -67,8 +71,7 @@ ARGUMENTS: tuple[Argument, ...] = (
     Argument("rasterize_mode", "classic", "1.5", "used", "classic or antialiased, with the minimum factor of `compat`."),
     Argument("channel_chunk", 32, "1.5", "ignored", "Pixels do not depend on it."),
     Argument("distributed", False, "1.5", "refused", "", "run one process per camera"),
-    Argument("camera_model", "pinhole", "1.5", "refused", "gsplat orders fisheye splats by z, Quadrille by distance.",
-             _DISTORTION),
+    Argument("camera_model", "pinhole", "1.5", "used", _MODELS),
     Argument("segmented", False, "1.5", "ignored", "Pixels do not depend on it."),
     Argument("covars", None, "1.5", "used", "[N, 3, 3], in place of quats and scales; the upper triangle is read."),
     Argument("with_ut", False, "1.5", "refused", "", _FROM_WORLD),
@@ -149,7 +152,7 @@ CALLS: tuple[Calls, ...] = (
     Calls("`fully_fused_projection` or `spherical_harmonics`", 2),
     Calls("2D splats", 4, "`rasterization_2dgs`"),
     Calls("the unscented transform, or lidar", 3, "`with_ut`, `with_eval3d`, `rays`, `lidar_coeffs`"),
-    Calls("an orthographic camera", 1, "`camera_model`, but not in `fully_fused_projection`"),
+    Calls("an orthographic camera", 1),
 )
 
 
@@ -221,7 +224,7 @@ def markdown() -> str:
             "|---|---|---|",
             *calls,
             "",
-            "Calls that are `distributed`, or have other cameras than pinholes or moving ones, were not among these; they raise",
+            "Calls that are `distributed`, or have other cameras than these or moving ones, were not among these; they raise",
             "NotImplementedError too. Gradients of batches need `packed=False`.",
             "",
             "In 29 repositories, 58 places construct the settings of diff-gaussian-rasterization. 42 of them use the fields of its",

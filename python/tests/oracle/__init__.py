@@ -100,6 +100,7 @@ def project(
     near_plane: float = 0.01,
     far_plane: float = 1e10,
     eps2d: float = 0.3,
+    camera_model: str = "pinhole",
 ) -> Splats2d:
     """Projects a scene as the wheel does."""
     width, height = size
@@ -116,6 +117,7 @@ def project(
         near_plane=near_plane,
         far_plane=far_plane,
         calc_compensations=is_antialiased,
+        camera_model=camera_model,
     )
     opacities = np.asarray(scene["opacities"], np.float64)
     if is_antialiased:

@@ -1,4 +1,5 @@
-//! Gradients of a loss by the attributes of splats, the camera and the background, for pictures of a pinhole camera.
+//! Gradients of a loss by the attributes of splats, the camera and the background, for pictures of pinholes and orthographic
+//! cameras.
 //!
 //! [`ScalarPicture`] is the definition: it draws a [picture of channels](crate::cpu::channels) in f64, and differentiates it
 //! in two phases. [`SavedPicture`] does the same with the pixels of the fast renderer, in vectors of f32 and on all threads.

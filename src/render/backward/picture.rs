@@ -55,7 +55,7 @@ impl<'a> ScalarPicture<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] if the length of an array is wrong or the camera is not a pinhole; [`Error::Cancelled`].
+    /// [`Error::Argument`] if the length of an array is wrong or the camera is a fisheye or panorama; [`Error::Cancelled`].
     pub fn draw(
         scene: &'a ScalarScene,
         camera: &Camera,
@@ -80,8 +80,9 @@ impl<'a> ScalarPicture<'a> {
         task: &Task,
     ) -> Result<Self> {
         scene.check()?;
-        let is_other = !camera.projection.is_pinhole();
-        Error::refuse_if(is_other, "camera", "a pinhole", "another projection")?;
+        let is_other = !camera.projection.is_planar();
+        let expected = "a pinhole or orthographic camera";
+        Error::refuse_if(is_other, "camera", expected, "another projection")?;
         let view = ViewTransform::of_camera(camera, &settings.profile);
         let splats = fragments::drawn_splats(scene, &view, task)?;
         Ok(Self {

@@ -16,7 +16,7 @@ use crate::preprocess::exact::ExactSplat;
 /// Decisions of the projection that derivatives treat as constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Limits {
-    /// Limits in place of the slopes x/z and y/z.
+    /// Limits in place of the slopes, x and y over the divisor of the projection.
     pub(super) slopes: [Option<f64>; 2],
     /// Whether the ratio of the opacity factor is its floor.
     pub(super) is_floored: bool,
@@ -61,6 +61,8 @@ pub(super) struct PlaneSplat {
     /// Values of the channels, including depth.
     pub(super) channels: Vec<f64>,
     p_view: Vector3<f64>,
+    /// Divisor of x and y in the projection.
+    divisor: f64,
     slopes: [f64; 2],
     /// Derivatives of the pixel position by the position in view space.
     jacobian: Matrix2x3<f64>,
@@ -127,19 +129,22 @@ impl PlaneSplat {
         let mean = Vector3::from(scene.means[index]);
         let p_view = rotation_of(view) * mean + Vector3::from(view.translation_in_view);
         let ([x, y, z], [fx, fy]) = (<[f64; 3]>::from(p_view), view.focal_px);
+        let [per_z, constant] = view.divisor;
+        let divisor = per_z * z + constant;
         let limit = |slope: f64, [low, high]: [f64; 2]| match slope {
             _ if slope < low => Some(low),
             _ if slope > high => Some(high),
             _ => None,
         };
-        let own = [x, y].map(|side| side / z);
+        let own = [x, y].map(|side| side / divisor);
         let limits = fixed.map_or_else(
             || [0, 1].map(|axis| limit(own[axis], view.slope_limits[axis])),
             |fixed| fixed.slopes,
         );
         let slopes = [0, 1].map(|axis| limits[axis].unwrap_or(own[axis]));
-        let jacobian =
-            Matrix2x3::new(fx / z, 0.0, -fx * slopes[0] / z, 0.0, fy / z, -fy * slopes[1] / z);
+        let [scale_x, scale_y] = [fx, fy].map(|focal| focal / divisor);
+        let shear = [scale_x * slopes[0], scale_y * slopes[1]].map(|shear| -per_z * shear);
+        let jacobian = Matrix2x3::new(scale_x, 0.0, shear[0], 0.0, scale_y, shear[1]);
         let plane_from_world = jacobian * rotation_of(view);
         let shape = WorldShape::new(&scene.shapes, index);
         let (unfiltered, before) = shape.projected(&plane_from_world);
@@ -166,6 +171,7 @@ impl PlaneSplat {
             opacity: scene.opacities[index] * opacity_factor,
             channels: scene.row(index).unwrap_or_default().to_vec(),
             p_view,
+            divisor,
             slopes,
             jacobian,
             plane_from_world,
@@ -245,13 +251,11 @@ impl PlaneSplat {
         let by_plane_from_world = self.add_shape_gradients(scene, view, plane, gradients);
         pose.rotation += self.jacobian.transpose() * by_plane_from_world;
         let mut by_view = self.by_jacobian(view, &(by_plane_from_world * rotation.transpose()));
-        let ([x, y, z], [fx, fy], by_px) =
-            (<[f64; 3]>::from(self.p_view), view.focal_px, plane.mean2d);
-        by_view += Vector3::new(
-            fx / z * by_px[0],
-            fy / z * by_px[1],
-            -(fx * x * by_px[0] + fy * y * by_px[1]) / (z * z),
-        );
+        for axis in 0..2 {
+            let scaled = view.focal_px[axis] / self.divisor * plane.mean2d[axis];
+            by_view[axis] += scaled;
+            by_view.z -= view.divisor[0] * self.p_view[axis] / self.divisor * scaled;
+        }
         if let (Some(_), Some(by_depth)) = (scene.depth, channels.last()) {
             by_view.z += by_depth;
         }
@@ -324,16 +328,16 @@ impl PlaneSplat {
 
     /// Derivatives by the position in view space, given those by the Jacobian.
     fn by_jacobian(&self, view: &ViewTransform, by: &Matrix2x3<f64>) -> Vector3<f64> {
-        let z = self.depth();
+        let (divisor, per_z) = (self.divisor, view.divisor[0]);
         let mut by_view = Vector3::zeros();
         for axis in 0..2 {
             let (focal, slope) = (view.focal_px[axis], self.slopes[axis]);
-            let [by_scale, by_shear] = [by[(axis, axis)], by[(axis, 2)]];
-            by_view.z += focal * (slope * by_shear - by_scale) / (z * z);
+            let [by_scale, by_shear] = [by[(axis, axis)], per_z * by[(axis, 2)]];
+            by_view.z += per_z * focal * (slope * by_shear - by_scale) / (divisor * divisor);
             if self.limits.slopes[axis].is_none() {
-                let by_slope = -focal / z * by_shear;
-                by_view[axis] += by_slope / z;
-                by_view.z -= by_slope * slope / z;
+                let by_slope = -focal / divisor * by_shear;
+                by_view[axis] += by_slope / divisor;
+                by_view.z -= per_z * by_slope * slope / divisor;
             }
         }
         by_view

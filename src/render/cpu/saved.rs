@@ -68,7 +68,7 @@ impl Renderer {
     /// Renders channels as [`Self::render_channels`], and keeps what their derivatives need.
     ///
     /// # Errors
-    /// As for [`Self::render_channels`]; [`Error::Argument`] if the camera is not a pinhole.
+    /// As for [`Self::render_channels`]; [`Error::Argument`] if the camera is a fisheye or panorama.
     pub fn render_saved<S: SplatSource + ?Sized>(
         mut self,
         splats: &S,
@@ -78,8 +78,9 @@ impl Renderer {
         picture: &mut ChannelPicture<'_>,
         task: &Task,
     ) -> Result<(SavedPicture, ChannelCounts)> {
-        let is_other = !camera.projection.is_pinhole();
-        Error::refuse_if(is_other, "camera", "a pinhole", "another projection")?;
+        let is_other = !camera.projection.is_planar();
+        let expected = "a pinhole or orthographic camera";
+        Error::refuse_if(is_other, "camera", expected, "another projection")?;
         // All lists stay in memory.
         let most_entries = std::mem::replace(&mut self.bins.most_entries, usize::MAX);
         let light = PixelLight::Transmittance;

@@ -6,7 +6,7 @@ use super::projected::{PixelBounds, ProjectedSplat};
 use super::view_transform::{ViewTransform, cut_radius_squared};
 use quadrille_base::math::{SH_C0, narrow, sh_colour, whole};
 use quadrille_base::shading::OpacityFactor;
-use quadrille_scene::Splat;
+use quadrille_scene::{Projection, Splat};
 
 /// Maximum number of footprints per splat: two in a panorama, whose left and right edges meet.
 pub(super) const MAX_FOOTPRINTS: usize = 2;
@@ -14,7 +14,7 @@ pub(super) const MAX_FOOTPRINTS: usize = 2;
 /// A splat on the picture plane, in f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExactSplat {
-    /// Depth in view space for a pinhole camera, otherwise the distance from the camera.
+    /// Depth in view space; for fisheyes and panoramas, the distance from the camera.
     pub depth: f64,
     /// Centre in pixels from the picture's centre.
     pub mean_from_centre_px: [f64; 2],
@@ -46,33 +46,48 @@ struct PlaneCentre {
 
 /// Projects a point in view space; `None` if it is culled or outside the domain of the projection.
 fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
-    if !view.projection.is_pinhole() {
+    if !view.projection.is_planar() {
         return lens_centre(view, p_view);
     }
     let [x, y, z] = p_view;
     if view.culls(z) {
         return None;
     }
-    let slope = |v: f64, [low, high]: [f64; 2]| (v / z).clamp(low, high);
+    let [per_z, constant] = view.divisor;
+    let divisor = per_z * z + constant;
+    let slope = |v: f64, [low, high]: [f64; 2]| per_z * (v / divisor).clamp(low, high);
     let [tx, ty] = [slope(x, view.slope_limits[0]), slope(y, view.slope_limits[1])];
     let [fx, fy] = view.focal_px;
+    let (rx, ry) = (fx / divisor, fy / divisor);
     Some(PlaneCentre {
         px: [
-            fx * x / z + view.principal_from_centre_px[0],
-            fy * y / z + view.principal_from_centre_px[1],
+            fx * x / divisor + view.principal_from_centre_px[0],
+            fy * y / divisor + view.principal_from_centre_px[1],
         ],
-        jacobian: Matrix2x3::new(fx / z, 0.0, -fx * tx / z, 0.0, fy / z, -fy * ty / z),
+        jacobian: Matrix2x3::new(rx, 0.0, -fx * tx / divisor, 0.0, ry, -fy * ty / divisor),
         depth: z,
     })
 }
 
-/// [`plane_centre`] for fisheyes and panoramas. The depth is the distance, since their pictures include points with z <= 0.
+/// [`plane_centre`] for lenses with distortion, fisheyes and panoramas. The depth is the distance, unless all points of a
+/// picture are before the camera.
 fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
-    let depth = Vector3::from(p_view).norm();
+    let [x, y, z] = p_view;
+    let is_axial = view.projection.has_axial_depth();
+    let depth = if is_axial { z } else { Vector3::from(p_view).norm() };
     if depth.is_nan() || view.culls(depth) {
         return None;
     }
-    let point = view.projection.point(p_view)?;
+    let mut point = view.projection.point(p_view)?;
+    if is_axial {
+        // The derivative has the limits of a pinhole.
+        let limited = [(x, 0), (y, 1)].map(|(v, axis)| {
+            let [low, high] = view.slope_limits[axis];
+            z * (v / z).clamp(low, high)
+        });
+        let limited = view.projection.point([limited[0], limited[1], z]);
+        point.gradient = limited.unwrap_or(point).gradient;
+    }
     let px = [0, 1]
         .map(|axis| view.focal_px[axis] * point.at[axis] + view.principal_from_centre_px[axis]);
     Some(PlaneCentre {
@@ -117,7 +132,10 @@ pub(crate) fn facing_normal(view: &ViewTransform, splat: &Splat) -> [f64; 3] {
     let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, i, j, k));
     let in_world = turn * Vector3::ith(shortest, 1.0);
     let in_view = Matrix3::from_fn(|r, c| view.rotation[r][c]) * in_world;
-    let to_splat = Vector3::from(to_view(view, splat.mean));
+    let to_splat = match view.projection {
+        Projection::Orthographic => Vector3::z(),
+        _ => Vector3::from(to_view(view, splat.mean)),
+    };
     let sign = if in_view.dot(&to_splat) > 0.0 { -1.0 } else { 1.0 };
     (in_view * sign).into()
 }

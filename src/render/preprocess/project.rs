@@ -92,12 +92,12 @@ impl Projected {
                 // slower.
                 stream_lines(bytemuck::cast_slice_mut(slots), |splats_out| {
                     let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
-                    match (view.projection, level) {
-                        (Projection::Pinhole, Some(level)) => {
+                    match level.filter(|_| view.projection.is_planar()) {
+                        Some(level) => {
                             dispatch!(T::lanes(level), simd => project_chunk(simd, splats, view, chunk, &mut output))
                         }
                         // Fisheyes and panoramas are projected by the definition.
-                        _ => project_exactly(splats, view, chunk, &mut output),
+                        None => project_exactly(splats, view, chunk, &mut output),
                     }
                 })
             })

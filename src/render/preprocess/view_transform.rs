@@ -25,9 +25,11 @@ pub struct ViewTransform {
     pub focal_px: [f64; 2],
     /// Principal point in pixels from the picture's centre.
     pub(crate) principal_from_centre_px: [f64; 2],
+    /// Divisor `a z + b` of x and y in a projection onto a plane, as `[a, b]`; see [`Projection::divisor`].
+    pub(crate) divisor: [f64; 2],
     /// Minimum and maximum of x/z and of y/z in the Jacobian of a pinhole.
     pub(crate) slope_limits: [[f64; 2]; 2],
-    /// Depth (for cameras other than pinholes, distance) at or below which splats are culled.
+    /// Depth (for fisheyes and panoramas, distance) at or below which splats are culled.
     pub near: f64,
     /// Depth above which splats are culled, measured like `near`.
     pub far: f64,
@@ -74,6 +76,7 @@ impl ViewTransform {
             principal_from_centre_px: std::array::from_fn(|axis| {
                 camera.principal_px[axis] - size[axis] / 2.0
             }),
+            divisor: camera.projection.divisor().unwrap_or([1.0, 0.0]),
             slope_limits,
             near: camera.near(profile),
             far: profile.far,

@@ -80,9 +80,10 @@ pub fn views<S: Borrow<Splats>>(
         let found = proposals(splats()?.borrow(), described, count as usize, task)?;
         for (view, camera) in found {
             views.remarks.push(format!("view {}: {}", camera.name, view.flags()));
-            views.cameras.push(camera);
+            let target = view.target.map(Vector3::from).unwrap_or_default();
+            views.cameras.push(described.with_model(camera, target)?);
         }
-        views.cameras = described.with_model(described.select(views.cameras)?)?;
+        views.cameras = described.select(views.cameras)?;
         return Ok(views);
     }
     let complete = scene.map_or_else(|| described.clone(), |scene| described.beside(scene));
@@ -97,10 +98,10 @@ pub fn views<S: Borrow<Splats>>(
 }
 
 /// Returns the framing of a scene for `described` views: the best view of a search or, for an orbit, the best
-/// circle of views. There is no search if the description gives the eye.
+/// circle of views. There is no search if the description gives the eye or a camera file.
 pub fn framing(splats: &Splats, described: &ViewSpec, task: &Task) -> Result<Framing> {
     let mut framing = Framing::of(splats);
-    if described.eye.is_some() || splats.is_empty() {
+    if described.eye.is_some() || described.cameras.is_some() || splats.is_empty() {
         return Ok(framing);
     }
     // The caller gets the same error when it creates the cameras.

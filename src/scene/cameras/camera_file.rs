@@ -7,7 +7,9 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::json::JsonNode;
 use crate::camera::{Camera, Intrinsics};
-use crate::projection::{FisheyeLens, Projection};
+use crate::distortion::{DistortedLens, DistortionModel};
+use crate::fisheye::FisheyeLens;
+use crate::projection::Projection;
 use quadrille_base::error::{Error, Result, shown};
 
 pub(super) const LISTED_NAMES: usize = 12;
@@ -166,35 +168,18 @@ pub(super) fn camera_at(
     Camera::new(name, intrinsics, pose.0, pose.1).map_err(|error| located(path, place, error))
 }
 
-pub(super) fn with_lens(
-    path: &Path,
-    place: &str,
-    camera: Camera,
-    lens: &FileLens,
-) -> Result<Camera> {
-    let projection = match lens {
-        FileLens::Pinhole | FileLens::Distorted | FileLens::OtherFisheye => return Ok(camera),
-        FileLens::Fisheye(coefficients) => FisheyeLens::new(*coefficients).map(Projection::Fisheye),
-        FileLens::Panorama => Ok(Projection::Equirectangular),
-    };
-    let camera = projection.map(|projection| camera.with_projection(projection));
-    camera.map_err(|error| located(path, place, error))
-}
-
-fn located(path: &Path, place: &str, error: Error) -> Error {
+pub(super) fn located(path: &Path, place: &str, error: Error) -> Error {
     error.in_file(path, |what| format!("{place}: {what}"))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum FileLens {
-    Pinhole,
-    /// Pinhole with distortion, which is not drawn.
-    Distorted,
-    /// Fisheye with coefficients of powers of the angle.
-    Fisheye([f64; 4]),
-    /// Fisheye with further distortion, drawn as a pinhole.
-    OtherFisheye,
-    Panorama,
+/// Fisheye with coefficients of powers of the angle.
+pub(super) fn fisheye(coefficients: [f64; 4]) -> Result<Projection> {
+    FisheyeLens::new(coefficients).map(Projection::Fisheye)
+}
+
+/// Lens with the first coefficients of a model.
+pub(super) fn distorted(model: DistortionModel, coefficients: &[f64]) -> Result<Projection> {
+    DistortedLens::new(model, coefficients).map(Projection::Distorted)
 }
 
 /// World-to-view rotation and translation from a camera-to-world rotation and the camera's centre.
@@ -223,19 +208,19 @@ pub(super) fn view_name(index: usize) -> String {
     format!("view_{index:03}")
 }
 
-pub(super) fn distortion_warning(path: &Path, of: &str) -> String {
-    format!(
-        "{}: the lens distortion of {of} is ignored; pictures differ from the photographs unless the photographs are undistorted",
-        shown(path)
-    )
-}
-
-/// Warning about fisheye lenses with further distortion, drawn as pinholes. `of` counts them ("3 of 9 cameras").
-pub(super) fn fisheye_warning(path: &Path, of: &str) -> String {
-    format!(
-        "{}: fisheye lenses with tangential or thin-prism distortion ({of}) are drawn as pinholes with the same focal lengths: both agree at the principal point, and the pinhole shows less towards the edges",
-        shown(path)
-    )
+/// Remark on the lenses with distortion among `projections`, which are drawn as the photographs show them.
+pub(super) fn distortion_remark(
+    path: &Path,
+    projections: impl ExactSizeIterator<Item = Projection>,
+) -> Option<String> {
+    let all = projections.len();
+    let count = projections.filter(|lens| matches!(lens, Projection::Distorted(_))).count();
+    (count > 0).then(|| {
+        format!(
+            "{}: the lens distortion of {count} of {all} cameras is drawn; --camera-model pinhole leaves it out, as in undistorted photographs",
+            shown(path)
+        )
+    })
 }
 
 pub(super) fn panorama_intrinsics([width, height]: [u32; 2]) -> Intrinsics {

@@ -1,5 +1,7 @@
 //! Projections that the user can choose in place of the one in the camera file.
 
+use nalgebra::Vector3;
+
 use super::picture_size::PictureSize;
 use crate::camera::Camera;
 use crate::projection::Projection;
@@ -17,6 +19,8 @@ choice! {
     pub enum CameraModel {
         /// Straight lines stay straight
         Pinhole = "pinhole",
+        /// Parallel rays: straight lines stay straight, and distant content is not smaller
+        Orthographic = "orthographic",
         /// Distance from the centre proportional to the angle from the axis, without distortion
         Fisheye = "fisheye",
         /// Panorama over longitude and latitude
@@ -27,17 +31,20 @@ choice! {
 impl CameraModel {
     /// True if the model does not use the field of view of the view search, which places pinholes.
     pub(super) fn has_own_fov(self) -> bool {
-        self != Self::Pinhole
+        matches!(self, Self::Fisheye | Self::Equirectangular)
     }
 
+    /// Camera of this model in place of `camera`, which looks at `target`.
     pub(super) fn applied(
         self,
         camera: Camera,
         fov_degrees: Option<f64>,
         size: PictureSize,
+        target: Vector3<f64>,
     ) -> Result<Camera> {
         match self {
             Self::Pinhole => Ok(camera.as_pinhole()),
+            Self::Orthographic => camera.as_pinhole().through_parallel_rays(target),
             Self::Fisheye => {
                 Ok(camera.through_fisheye(fov_degrees.unwrap_or(FISHEYE_FOV_DEGREES).to_radians()))
             }
@@ -56,7 +63,9 @@ impl CameraModel {
                 return Err(Error::conflict("fov", other));
             }
             Some(Self::Fisheye) => fov_degrees > 0.0 && fov_degrees <= MAX_FOV_DEGREES,
-            None | Some(Self::Pinhole) => fov_degrees > 0.0 && fov_degrees < PINHOLE_FOV_DEGREES,
+            None | Some(Self::Pinhole | Self::Orthographic) => {
+                fov_degrees > 0.0 && fov_degrees < PINHOLE_FOV_DEGREES
+            }
         };
         let expected = "an angle between 0 and 180 degrees, or up to 340 degrees for a fisheye";
         Error::refuse_if(!is_valid, "fov", expected, fov_degrees)

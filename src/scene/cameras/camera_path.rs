@@ -4,11 +4,12 @@
 //! OpenGL axes and the trained world, and the vertical field of view `fov` in degrees. `fps` is frames per second.
 
 use super::camera_file::{
-    CameraFile, FileLens, NamedCamera, camera_at, frame_name, panorama_intrinsics,
-    view_from_opengl, with_lens,
+    CameraFile, NamedCamera, camera_at, frame_name, panorama_intrinsics, view_from_opengl,
 };
 use super::json::JsonNode;
 use crate::camera::Intrinsics;
+use crate::fisheye::FisheyeLens;
+use crate::projection::Projection;
 use quadrille_base::error::Result;
 
 pub(super) const FRAMES_KEY: &str = "camera_path";
@@ -17,9 +18,9 @@ pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
     let size = [root.member("render_width")?.pixels()?, root.member("render_height")?.pixels()?];
     let kind = root.get("camera_type").map(|kind| kind.text()).transpose()?;
     let lens = match kind.as_deref() {
-        None | Some("perspective") => FileLens::Pinhole,
-        Some("equirectangular") => FileLens::Panorama,
-        Some("fisheye") => FileLens::Fisheye([0.0; 4]),
+        None | Some("perspective") => Projection::Pinhole,
+        Some("equirectangular") => Projection::Equirectangular,
+        Some("fisheye") => Projection::Fisheye(FisheyeLens::EQUIDISTANT),
         Some(_) => {
             let kind = root.member("camera_type")?;
             return Err(kind.error("perspective, fisheye or equirectangular"));
@@ -28,7 +29,7 @@ pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
     let frames = root.member(FRAMES_KEY)?.items()?;
     let count = frames.len();
     let cameras = frames.enumerate().map(|(index, frame)| {
-        let intrinsics = if lens == FileLens::Panorama {
+        let intrinsics = if lens == Projection::Equirectangular {
             panorama_intrinsics(size)
         } else {
             let fov = frame.member("fov")?.degrees()?;
@@ -39,8 +40,7 @@ pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
         let pose = view_from_opengl(&rows);
         let name = frame_name(index, count);
         let camera = camera_at(frame.path, &frame.place, name.clone(), intrinsics, pose)?;
-        let camera = with_lens(frame.path, &frame.place, camera, &lens)?;
-        Ok(NamedCamera { camera, in_file: name })
+        Ok(NamedCamera { camera: camera.with_projection(lens), in_file: name })
     });
     let mut file = CameraFile::of_path(cameras)?;
     file.frame_rate = root.get("fps").map(|fps| fps.above_0()).transpose()?;

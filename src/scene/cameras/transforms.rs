@@ -10,33 +10,41 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::camera_file::{
-    CameraFile, FileLens, NamedCamera, ViewSplit, camera_at, distortion_warning, fisheye_warning,
-    panorama_intrinsics, shown_name, view_from_opengl, view_name, with_lens,
+    CameraFile, NamedCamera, ViewSplit, camera_at, distorted, distortion_remark, fisheye, located,
+    panorama_intrinsics, shown_name, view_from_opengl, view_name,
 };
 use super::json::JsonNode;
 use super::names;
 use super::view_list::plain_path;
 use crate::camera::Intrinsics;
+use crate::distortion::DistortionModel;
 use crate::formats::BYTES;
+use crate::projection::Projection;
 use quadrille_base::error::{Result, shown};
 use quadrille_base::image::files;
 
 /// Default size of files with only an angle of view, as in Blender's synthetic scenes (NeRF, section 6).
 const BLENDER_SIZE_PX: [u32; 2] = [800, 800];
 
-const DISTORTION_KEYS: [&str; 6] = ["k1", "k2", "k3", "k4", "p1", "p2"];
+const DISTORTION_KEYS: [&str; 8] = ["k1", "k2", "p1", "p2", "k3", "k4", "sx1", "sy1"];
 
 const PERSPECTIVE_MODELS: [&str; 6] =
     ["PINHOLE", "SIMPLE_PINHOLE", "SIMPLE_RADIAL", "RADIAL", "OPENCV", "PERSPECTIVE"];
 
-/// Fisheyes whose distortion is a polynomial of the angle.
-const FISHEYE_MODELS: [&str; 4] =
-    ["OPENCV_FISHEYE", "FISHEYE", "SIMPLE_RADIAL_FISHEYE", "RADIAL_FISHEYE"];
+/// Fisheyes, distorted by a polynomial of the angle and perhaps by tangential terms.
+const FISHEYE_MODELS: [&str; 6] = [
+    "OPENCV_FISHEYE",
+    "FISHEYE",
+    "SIMPLE_RADIAL_FISHEYE",
+    "RADIAL_FISHEYE",
+    "THIN_PRISM_FISHEYE",
+    UNREAD_FISHEYE,
+];
 
 const PANORAMA_MODELS: [&str; 1] = ["EQUIRECTANGULAR"];
 
-/// Fisheyes with distortion beyond a polynomial of the angle.
-const OTHER_FISHEYE_MODELS: [&str; 2] = ["THIN_PRISM_FISHEYE", "FISHEYE624"];
+/// Fisheye whose distortion has keys of its own.
+const UNREAD_FISHEYE: &str = "FISHEYE624";
 
 /// Frames for tests of ScanNet++.
 const TEST_FRAMES: &str = "test_frames";
@@ -55,14 +63,14 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
         .get("frames")
         .ok_or_else(|| root.error("an array of cameras, or an object with \"frames\""))?;
     let mut sizes_assumed = 0_u64;
-    let mut lenses = Vec::new();
+    let mut unread = 0_u64;
     let mut read = |index: usize, frame: &JsonNode| {
         let scope = FrameScope { root, frame };
         if let Some(mark) = frame.get("is_bad").filter(JsonNode::is_true) {
             return Err(mark.error("a frame that the data set does not mark as bad"));
         }
         let lens = scope.lens()?;
-        lenses.push(lens);
+        unread += u64::from(scope.is_unread_fisheye()?);
         let in_file = match frame.get("file_path") {
             Some(path) => path.text()?,
             None => view_name(index),
@@ -78,13 +86,13 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
             },
         };
         let intrinsics = match lens {
-            FileLens::Panorama => panorama_intrinsics(size),
+            Projection::Equirectangular => panorama_intrinsics(size),
             _ => scope.intrinsics(size)?,
         };
         let pose = view_from_opengl(&frame.member("transform_matrix")?.rows(3..=4)?);
         let name = names::of_last_component(&in_file).to_owned();
         let camera = camera_at(frame.path, &frame.place, name, intrinsics, pose)?;
-        Ok(NamedCamera { camera: with_lens(frame.path, &frame.place, camera, &lens)?, in_file })
+        Ok(NamedCamera { camera: camera.with_projection(lens), in_file })
     };
     let mut all: Vec<JsonNode> = frames.items()?.collect();
     let train = all.len();
@@ -97,7 +105,9 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
         .enumerate()
         .map(|(index, frame)| (shown_name(frame, "file_path", index), read(index, frame)));
     let mut file = CameraFile::of(root.path, cameras)?;
-    file.warnings.extend(warnings(root, sizes_assumed, &lenses));
+    file.warnings.extend(warnings(root, sizes_assumed, unread));
+    let projections = file.cameras.iter().map(|camera| camera.projection);
+    file.remarks.extend(distortion_remark(root.path, projections));
     file.warnings.extend(unread_frames(root));
     let name = root.path.file_name().unwrap_or_default();
     let part = PART_FILES.iter().find(|(file, _)| name == *file);
@@ -173,7 +183,7 @@ fn picture_size(path: &Path, in_file: &str) -> Option<[u32; 2]> {
     files::size_of(&candidates.find(|picture| picture.is_file())?).ok()
 }
 
-fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<String> {
+fn warnings(root: &JsonNode, sizes_assumed: u64, unread: u64) -> Vec<String> {
     let mut warnings = Vec::new();
     if sizes_assumed > 0 {
         let (path, [w, h]) = (shown(root.path), BLENDER_SIZE_PX);
@@ -181,13 +191,11 @@ fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<Str
             "{path}: the picture size (w, h) is missing in {sizes_assumed} of the frames; {w} x {h} pixels are assumed (width and height set another size)"
         ));
     }
-    let kinds: [(_, fn(&_, &_) -> _); 2] =
-        [(FileLens::Distorted, distortion_warning), (FileLens::OtherFisheye, fisheye_warning)];
-    for (kind, warning) in kinds {
-        let count = lenses.iter().filter(|found| **found == kind).count();
-        if count > 0 {
-            warnings.push(warning(root.path, &format!("{count} of {} frames", lenses.len())));
-        }
+    if unread > 0 {
+        warnings.push(format!(
+            "{}: the distortion of {unread} {UNREAD_FISHEYE} frames is not read; they are drawn as equidistant fisheyes",
+            shown(root.path)
+        ));
     }
     warnings
 }
@@ -207,46 +215,66 @@ impl<'a> FrameScope<'a> {
         self.find(key).map(|node| node.number()).transpose()
     }
 
-    fn lens(&self) -> Result<FileLens> {
-        if self.find("is_fisheye").is_some_and(|flag| flag.is_true()) {
-            return self.fisheye();
-        }
-        if let Some(model) = self.find("camera_model") {
-            let name = model.text()?.to_uppercase();
-            let is_in = |models: &[&str]| models.contains(&name.as_str());
-            if is_in(&OTHER_FISHEYE_MODELS) {
-                return Ok(FileLens::OtherFisheye);
-            }
-            if is_in(&FISHEYE_MODELS) {
-                return self.fisheye();
-            }
-            if is_in(&PANORAMA_MODELS) {
-                return Ok(FileLens::Panorama);
-            }
-            if !is_in(&PERSPECTIVE_MODELS) {
-                return Err(model.error(
-                    "a perspective, fisheye or equirectangular camera model (undistort the photographs of others)",
-                ));
-            }
-        }
-        for key in DISTORTION_KEYS {
-            if self.number(key)?.is_some_and(|k| k != 0.0) {
-                return Ok(FileLens::Distorted);
-            }
-        }
-        Ok(FileLens::Pinhole)
+    fn model(&self) -> Result<Option<String>> {
+        let name = self.find("camera_model").map(|model| model.text()).transpose()?;
+        Ok(name.map(|name| name.to_uppercase()))
     }
 
-    fn fisheye(&self) -> Result<FileLens> {
+    fn is_unread_fisheye(&self) -> Result<bool> {
+        Ok(self.model()?.is_some_and(|name| name == UNREAD_FISHEYE))
+    }
+
+    fn lens(&self) -> Result<Projection> {
+        let model = self.model()?;
+        let is_in = |models: &[&str]| model.as_deref().is_some_and(|name| models.contains(&name));
+        let lens = if is_in(&PANORAMA_MODELS) {
+            Ok(Projection::Equirectangular)
+        } else if is_in(&FISHEYE_MODELS)
+            || self.find("is_fisheye").is_some_and(|flag| flag.is_true())
+        {
+            let [k1, k2, p1, p2, k3, k4, sx1, sy1] = match self.is_unread_fisheye()? {
+                true => Default::default(),
+                false => self.distortion()?,
+            };
+            match [p1, p2, sx1, sy1] == [0.0; 4] {
+                true => fisheye([k1, k2, k3, k4]),
+                false => distorted(
+                    DistortionModel::ThinPrismFisheye,
+                    &[k1, k2, p1, p2, k3, k4, sx1, sy1],
+                ),
+            }
+        } else if model.is_none() || is_in(&PERSPECTIVE_MODELS) {
+            self.perspective()
+        } else {
+            let expected = "a perspective, fisheye or equirectangular camera model (undistort the photographs of others)";
+            let model = self.find("camera_model");
+            return Err(model.as_ref().unwrap_or(self.frame).error(expected));
+        };
+        lens.map_err(|error| located(self.frame.path, &self.frame.place, error))
+    }
+
+    fn perspective(&self) -> Result<Projection> {
+        let [k1, k2, p1, p2, k3, k4, ..] = self.distortion()?;
+        if k4 != 0.0 {
+            let node = self.find("k4");
+            return Err(node
+                .as_ref()
+                .unwrap_or(self.frame)
+                .error("a k4 of 0, as nerfstudio asks of perspective cameras"));
+        }
+        match [k1, k2, p1, p2, k3] {
+            [0.0, 0.0, 0.0, 0.0, 0.0] => Ok(Projection::Pinhole),
+            all => distorted(DistortionModel::OpenCv, &all),
+        }
+    }
+
+    /// Coefficients by [`DISTORTION_KEYS`].
+    fn distortion(&self) -> Result<[f64; DISTORTION_KEYS.len()]> {
         let mut values = [0.0; DISTORTION_KEYS.len()];
         for (value, key) in values.iter_mut().zip(DISTORTION_KEYS) {
             *value = self.number(key)?.unwrap_or(0.0);
         }
-        let [k1, k2, k3, k4, p1, p2] = values;
-        match [p1, p2] == [0.0; 2] {
-            true => Ok(FileLens::Fisheye([k1, k2, k3, k4])),
-            false => Ok(FileLens::OtherFisheye),
-        }
+        Ok(values)
     }
 
     fn size(&self) -> Result<Option<[u32; 2]>> {

@@ -63,9 +63,10 @@ pub struct ViewSpec {
     #[serde(rename = "fov")]
     #[cfg_attr(feature = "cli", arg(long = "fov", value_name = "DEGREES", value_parser = finite))]
     pub fov_degrees: Option<f64>,
-    /// Projection of the pictures, instead of the camera file's [default without a file: pinhole]. The field of view
-    /// of a fisheye may be up to 340 degrees, and is 180 by default; a panorama shows the whole sphere, in
-    /// 2048 x 1024 pixels unless a size is given
+    /// Projection of the pictures, instead of the camera file's [default without a file: pinhole]. An orthographic
+    /// picture shows the plane through the target as the pinhole does. The field of view of a fisheye may be up to
+    /// 340 degrees, and is 180 by default; a panorama shows the whole sphere, in 2048 x 1024 pixels unless a size is
+    /// given
     #[cfg_attr(feature = "cli", arg(long, value_name = "MODEL"))]
     pub camera_model: Option<CameraModel>,
     /// Choose N different views that show much of the scene, the best first
@@ -284,7 +285,8 @@ impl ViewSpec {
 
     /// True if the views do not depend on the main content of the scene.
     pub fn is_fixed(&self) -> bool {
-        self.cameras.is_some() || self.eye.is_some() && self.target.is_some()
+        let is_in_file = self.cameras.is_some() && !self.is_orthographic();
+        is_in_file || self.eye.is_some() && self.target.is_some()
     }
 
     /// Returns the cameras of the camera file, or without one those that the description and `framing` give. `scene` is the
@@ -295,11 +297,20 @@ impl ViewSpec {
         framing: impl FnOnce() -> Result<Framing>,
     ) -> Result<Views> {
         self.check()?;
-        let mut views = match &self.cameras {
-            Some(path) => self.views_in(path, scene)?,
-            None => self.described(&framing()?)?,
+        let (mut views, framing) = match &self.cameras {
+            Some(path) => {
+                let views = self.views_in(path, scene)?;
+                (views, self.is_orthographic().then(framing).transpose()?)
+            }
+            None => {
+                let framing = framing()?;
+                (self.described(&framing)?, Some(framing))
+            }
         };
-        views.cameras = self.with_model(views.cameras)?;
+        let centre = framing.map(|framing| framing.subject.centre);
+        let target = self.target.map(Vector3::from).or(centre).unwrap_or_default();
+        let cameras = views.cameras.into_iter().map(|camera| self.with_model(camera, target));
+        views.cameras = cameras.collect::<Result<_>>()?;
         views.warnings.extend(Camera::lens_warning(&views.cameras));
         Ok(views)
     }
@@ -427,11 +438,18 @@ impl ViewSpec {
         self.fov_degrees.filter(|_| !has_own)
     }
 
-    /// Replaces the projection of cameras, if the description names one.
-    pub fn with_model(&self, cameras: Vec<Camera>) -> Result<Vec<Camera>> {
-        let Some(model) = self.camera_model else { return Ok(cameras) };
-        let applied = |camera| model.applied(camera, self.fov_degrees, self.size());
-        cameras.into_iter().map(applied).collect()
+    /// Replaces the projection of a camera that looks at `target`, if the description names one.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for sizes out of range, and for an orthographic camera at its target.
+    pub fn with_model(&self, camera: Camera, target: Vector3<f64>) -> Result<Camera> {
+        let Some(model) = self.camera_model else { return Ok(camera) };
+        model.applied(camera, self.fov_degrees, self.size(), target)
+    }
+
+    /// Whether the description names orthographic cameras, whose scale is that of their target.
+    pub fn is_orthographic(&self) -> bool {
+        self.camera_model == Some(CameraModel::Orthographic)
     }
 }
 

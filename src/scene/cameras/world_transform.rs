@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::json::{self, JsonNode};
 use crate::camera::Camera;
+use crate::projection::Projection;
 use quadrille_base::error::{Error, Result};
 
 /// File in which nerfstudio stores its transform.
@@ -112,7 +113,10 @@ impl WorldTransform {
     pub(crate) fn moved(&self, camera: &Camera) -> Camera {
         let view_from_world = camera.view_from_world * self.rotation.transpose();
         let translation = camera.translation_in_view - view_from_world * self.translation;
+        // An orthographic camera has pixels per world unit.
+        let widening = if camera.projection == Projection::Orthographic { self.scale } else { 1.0 };
         Camera {
+            focal_px: camera.focal_px.map(|focal| focal / widening),
             view_from_world,
             translation_in_view: translation * self.scale,
             near_limit: camera.near_limit.map(|limit| limit * self.scale),

@@ -64,7 +64,7 @@ fn described(spec: &ViewSpec, input: &MeshInput, messages: &dyn Messages) -> Res
     }
     if count > 0 {
         views.warnings.push(format!(
-            "fisheyes and panoramas are drawn as pinholes, the only projection of meshes; cameras affected: {count}"
+            "meshes are drawn by pinholes only, which replace cameras of other projections; cameras affected: {count}"
         ));
     }
     fitting(views)

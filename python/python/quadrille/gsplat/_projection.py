@@ -11,13 +11,24 @@ from ._namespace import TRIANGLE, detached, floats, namespace, unit
 from .utils import normalized_quat_to_rotmat
 
 _MODELS = ("pinhole", "ortho")
-_OTHER_MODELS = ("fisheye", "ftheta")
+#: Models of cameras that gsplat has and Quadrille does not draw as gsplat does.
+_OTHER_MODELS = ("fisheye", "ftheta", "lidar")
 #: Slopes are limited to the picture and this part of half of its extent beyond each border (gsplat 1.5, Utils.cuh).
 _SLOPE_MARGIN = 0.3
 #: Standard deviations that a splat covers at most (gsplat 1.5, ProjectionEWA3DGSFused.cu).
 _EXTENT = 3.33
 #: Alpha below which a splat is not drawn (3DGS, and gsplat 1.5, Common.h).
 _ALPHA_CUT = 1 / 255
+
+
+def check_model(camera_model: str) -> None:
+    """Raises an error unless cameras of this model are drawn."""
+    if camera_model in _OTHER_MODELS:
+        raise NotImplementedError(
+            f"camera_model: {camera_model!r} is not projected as gsplat does; undistort the pictures first, or render a "
+            "fisheye with quadrille.render"
+        )
+    one_of("camera_model", camera_model, _MODELS)
 
 
 def quat_scale_to_covar_preci(
@@ -73,9 +84,7 @@ def proj(
     Ks : [..., C, 3, 3] in pixels; skew is ignored.
     camera_model : ``"pinhole"`` or ``"ortho"``.
     """
-    if camera_model in _OTHER_MODELS:
-        raise NotImplementedError(f"camera_model: {camera_model!r} is not projected; undistort the pictures first")
-    one_of("camera_model", camera_model, _MODELS)
+    check_model(camera_model)
     xp = namespace(means, covars, Ks)
     *batch, count, _ = np.shape(means)
     means = floats(xp, means, "means", (*batch, count, 3))

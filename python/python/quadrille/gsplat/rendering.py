@@ -22,6 +22,7 @@ from .._compat import ARGUMENTS, COMPATS, KERNEL_META, MODES, RAY_MODES
 from .._threads import checked_threads
 from ._gradients import NAMES, Call, SavedCall, attach, tracked, vjp_of
 from ._namespace import TRIANGLE, detached, outside_graphs
+from ._projection import check_model
 
 __all__ = ["rasterization", "rasterization_2dgs", "rasterization_vjp"]
 
@@ -31,8 +32,6 @@ Gradients = dict[str, NDArray[Any]]
 _TILE_SIZE = 16
 #: Deviation of a view's rotation from a rotation, and of its last row.
 _RIGID = 1e-3
-#: Models of cameras that gsplat has and Quadrille does not draw as gsplat does.
-_OTHER_CAMERAS = ("ortho", "fisheye", "ftheta", "lidar")
 
 
 class Meta(dict[str, Any]):
@@ -103,7 +102,8 @@ def rasterization(
     means, quats, scales, opacities : [N, 3], [N, 4] w, x, y, z of any length, [N, 3] and [N], activated.
     colors : with ``sh_degree``, coefficients [N, K, 3] or [C, N, K, 3]; else values [N, D] or [C, N, D].
     covars : [N, 3, 3], in place of ``quats`` and ``scales``; the upper triangle is read.
-    viewmats, Ks : [C, 4, 4] world to camera and [C, 3, 3] in pixels.
+    viewmats, Ks : [C, 4, 4] world to camera and [C, 3, 3] in pixels; with ``camera_model="ortho"``, focal lengths are
+        in pixels per world unit.
     backgrounds : [C, D], or [D] for all cameras.
     compat : ``"1.5"`` agrees with the releases of gsplat, ``"1.6"`` with its main branch.
 
@@ -261,6 +261,7 @@ def _drawn(arguments: dict[str, Any], saved: list[SavedCall] | None = None) -> t
     the batches with their pictures."""
     _refuse_others(arguments)
     compat, render_mode, tile_size = arguments["compat"], arguments["render_mode"], arguments["tile_size"]
+    check_model(arguments["camera_model"])
     one_of("compat", compat, COMPATS)
     one_of("rasterize_mode", arguments["rasterize_mode"], ("classic", "antialiased"))
     if render_mode in RAY_MODES:
@@ -275,6 +276,7 @@ def _drawn(arguments: dict[str, Any], saved: list[SavedCall] | None = None) -> t
         raise ValueError(f"tile_size: expected at least 1, found {tile_size}")
     threads = arguments["threads"]
     drawing = {
+        "orthographic": arguments["camera_model"] == "ortho",
         "profile": _profile(compat, arguments["rasterize_mode"]),
         "size": size,
         "near": _number("near_plane", arguments["near_plane"]),
@@ -381,11 +383,7 @@ def _refuse_others(values: dict[str, Any]) -> None:
         if argument.treatment != "refused":
             continue
         name, value = argument.name, values[argument.name]
-        if name == "camera_model":
-            is_default = value == argument.default
-            if not is_default and value not in _OTHER_CAMERAS:
-                one_of(name, value, (argument.default, *_OTHER_CAMERAS))
-        elif name == "rolling_shutter":
+        if name == "rolling_shutter":
             is_default = value is None or getattr(value, "name", None) == "GLOBAL"
         elif argument.default is None:
             is_default = value is None

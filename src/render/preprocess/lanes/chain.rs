@@ -98,13 +98,13 @@ pub(crate) fn chain<S: Simd>(
 ) -> WorldLanes<S> {
     let lane = |v: f32| f32x16::splat(simd, v);
     let inside = InView::of(simd, view, block);
-    let inverse_z = inside.inverse_z.narrow();
+    let inverse = inside.inverse.narrow();
     let axes = unit_axes(simd, block);
     let scales = each!([0, 1, 2], |j| f32x16::simd_from(simd, block.scale[j]));
     let covariance = covariance(simd, view, &inside, block);
     // Rows of the Jacobian times the view's rotation, with the limits of the slopes.
-    let (base_x, slope_x, free_x) = gradient_row(simd, view, &inside, inverse_z, 0);
-    let (base_y, slope_y, free_y) = gradient_row(simd, view, &inside, inverse_z, 1);
+    let (base_x, slope_x, free_x) = gradient_row(simd, view, &inside, inverse, 0);
+    let (base_y, slope_y, free_y) = gradient_row(simd, view, &inside, inverse, 1);
     let base = [base_x, base_y];
     let (slopes, is_free) = ([slope_x, slope_y], [free_x, free_y]);
     // Axes in the picture plane, of length 1 in world space.
@@ -160,22 +160,24 @@ pub(crate) fn chain<S: Simd>(
         &moved,
         [by_trace, by_before],
     );
-    let focal = each!([0, 1], |axis| inverse_z * narrow(view.focal_px[axis]));
+    // Increase of the divisor per depth.
+    let per_z = narrow(view.divisor[0]);
+    let focal = each!([0, 1], |axis| inverse * narrow(view.focal_px[axis]));
     let w = each!([0, 1, 2], |row| each!([0, 1, 2], |c| lane(narrow(view.rotation[row][c]))));
     let mut in_view = [focal[0] * plane.mean2d[0], focal[1] * plane.mean2d[1], plane.depth];
     let mut by_z = lane(0.0);
     for axis in 0..2 {
         // The position in the plane is the focal length times the slope without limits.
-        in_view[2] -= focal[axis] * slopes[axis][1] * plane.mean2d[axis];
+        in_view[2] -= focal[axis] * slopes[axis][1] * plane.mean2d[axis] * per_z;
         let slope = slopes[axis][0];
         let by_scale = dot(by_base[axis], w[axis]);
-        let by_shear = dot(by_base[axis], w[2]);
+        let by_shear = dot(by_base[axis], w[2]) * per_z;
         by_z += focal[axis] * (by_scale - slope * by_shear);
         let by_slope = is_free[axis].select(-focal[axis] * by_shear, lane(0.0));
-        in_view[axis] += by_slope * inverse_z;
+        in_view[axis] += by_slope * inverse;
         by_z += by_slope * slope;
     }
-    in_view[2] -= by_z * inverse_z;
+    in_view[2] -= by_z * inverse * per_z;
     let mean = each!([0, 1, 2], |c| {
         in_view[0].mul_add(w[0][c], in_view[1].mul_add(w[1][c], in_view[2] * w[2][c]))
     });
@@ -183,7 +185,9 @@ pub(crate) fn chain<S: Simd>(
         each!([0, 1, 2], |c| focal[0] * by_base[0][c]),
         each!([0, 1, 2], |c| focal[1] * by_base[1][c]),
         each!([0, 1, 2], |c| {
-            -(focal[0] * slopes[0][0] * by_base[0][c] + focal[1] * slopes[1][0] * by_base[1][c])
+            let by_row =
+                focal[0] * slopes[0][0] * by_base[0][c] + focal[1] * slopes[1][0] * by_base[1][c];
+            by_row * -per_z
         }),
     ];
     let exact: mask32x16<S> = trusted_lanes(simd, block, &inside)

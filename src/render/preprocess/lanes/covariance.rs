@@ -7,10 +7,10 @@ use quadrille_base::math::lanes::F64Lanes;
 use quadrille_base::math::narrow;
 use quadrille_scene::SplatBlock;
 
-/// Position in view space (f64) and 1/z.
+/// Position in view space (f64) and the inverse of the projection's divisor, z for a pinhole.
 pub(super) struct InView<S: Simd> {
     pub(super) p: [F64Lanes<S>; 3],
-    pub(super) inverse_z: F64Lanes<S>,
+    pub(super) inverse: F64Lanes<S>,
     pub(super) in_front: mask32x16<S>,
 }
 
@@ -30,14 +30,15 @@ impl<S: Simd> InView<S> {
             let above_far = p[2].minus(F64Lanes::splat(simd, view.far)).narrow();
             in_front &= !above_far.simd_gt(f32x16::splat(simd, 0.0));
         }
-        Self { p, inverse_z: p[2].recip(simd), in_front }
+        let [per_z, constant] = each!([0, 1], |i| F64Lanes::splat(simd, view.divisor[i]));
+        Self { p, inverse: p[2].mul_add(per_z, constant).recip(simd), in_front }
     }
 
     /// Centres in pixels from the picture's centre.
     #[inline(always)]
     pub(super) fn mean_from_centre(&self, simd: S, view: &ViewTransform) -> [f32x16<S>; 2] {
         each!([0, 1], |axis| {
-            let mean = self.p[axis].times(self.inverse_z).mul_add(
+            let mean = self.p[axis].times(self.inverse).mul_add(
                 F64Lanes::splat(simd, view.focal_px[axis]),
                 F64Lanes::splat(simd, view.principal_from_centre_px[axis]),
             );
@@ -78,25 +79,25 @@ fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
     })
 }
 
-/// Derivatives of a pixel position along `axis` by the position in world space; the slope after and before its limits; and
-/// where the limits do not apply.
+/// Derivatives of a pixel position along `axis` by the position in world space; the slope, the quotient of position and
+/// divisor, after and before its limits; and where the limits do not apply. `inverse` is that of the divisor.
 #[inline(always)]
 pub(super) fn gradient_row<S: Simd>(
     simd: S,
     view: &ViewTransform,
     inside: &InView<S>,
-    inverse_z: f32x16<S>,
+    inverse: f32x16<S>,
     axis: usize,
 ) -> ([f32x16<S>; 3], [f32x16<S>; 2], mask32x16<S>) {
     let [low, high] = view.slope_limits[axis];
-    let unlimited = inside.p[axis].times(inside.inverse_z).narrow();
+    let unlimited = inside.p[axis].times(inside.inverse).narrow();
     let slope =
         unlimited.max(f32x16::splat(simd, narrow(low))).min(f32x16::splat(simd, narrow(high)));
-    let focal_over_z = inverse_z * narrow(view.focal_px[axis]);
+    let scale = inverse * narrow(view.focal_px[axis]);
     let mut gradient = [f32x16::splat(simd, 0.0); 3];
     for (c, g) in gradient.iter_mut().enumerate() {
-        let [along, depth] = [view.rotation[axis][c], view.rotation[2][c]];
-        *g = (f32x16::splat(simd, narrow(along)) - slope * narrow(depth)) * focal_over_z;
+        let [along, depth] = [view.rotation[axis][c], view.divisor[0] * view.rotation[2][c]];
+        *g = (f32x16::splat(simd, narrow(along)) - slope * narrow(depth)) * scale;
     }
     (gradient, [slope, unlimited], slope.simd_eq(unlimited))
 }
@@ -106,11 +107,11 @@ fn factor_row<S: Simd>(
     simd: S,
     view: &ViewTransform,
     inside: &InView<S>,
-    inverse_z: f32x16<S>,
+    inverse: f32x16<S>,
     axes: &[[f32x16<S>; 3]; 3],
     axis: usize,
 ) -> [f32x16<S>; 3] {
-    let (gradient, ..) = gradient_row(simd, view, inside, inverse_z, axis);
+    let (gradient, ..) = gradient_row(simd, view, inside, inverse, axis);
     let mut row = gradient;
     for (sum, a) in row.iter_mut().zip(axes) {
         *sum = gradient[0].mul_add(a[0], gradient[1].mul_add(a[1], gradient[2] * a[2]));
@@ -131,9 +132,9 @@ pub(super) fn covariance<S: Simd>(
     block: &SplatBlock,
 ) -> Covariance<S> {
     let axes = scaled_axes(simd, block);
-    let inverse_z = inside.inverse_z.narrow();
-    let t = factor_row(simd, view, inside, inverse_z, &axes, 0);
-    let b = factor_row(simd, view, inside, inverse_z, &axes, 1);
+    let inverse = inside.inverse.narrow();
+    let t = factor_row(simd, view, inside, inverse, &axes, 0);
+    let b = factor_row(simd, view, inside, inverse, &axes, 1);
     let cross = [
         t[1].mul_sub(b[2], t[2] * b[1]),
         t[2].mul_sub(b[0], t[0] * b[2]),

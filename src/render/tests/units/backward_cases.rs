@@ -10,7 +10,7 @@ use crate::cpu::channels::{ChannelDepth, ChannelSettings, ChannelValues};
 use quadrille_base::Task;
 use quadrille_base::math::{SimdLevel, index, narrow};
 use quadrille_base::shading::Profile;
-use quadrille_scene::{Camera, Intrinsics, SplatSlices};
+use quadrille_scene::{Camera, Intrinsics, Projection, SplatSlices};
 
 pub(super) const SPLATS: usize = 7;
 const PROFILES: [&str; 6] =
@@ -69,6 +69,9 @@ impl Case {
         let target = eye + Vector3::from(random.array(2.0));
         let up = Vector3::from(random.array(1.0));
         let camera = Camera::look_at("random", lens, eye, target, up).unwrap();
+        // Depth at which an orthographic camera shows splats as large as the pinhole.
+        let is_orthographic = seed % 4 == 3;
+        let plane = |z: f64| if is_orthographic { 3.0 } else { z };
         // Large opaque splats close pixels by the stop rule.
         let is_wall = random.is_one_of(6);
         let (mut means, mut scales) = (Vec::new(), Vec::new());
@@ -76,7 +79,7 @@ impl Case {
         for _ in 0..SPLATS {
             let z = random.between(0.5, 6.0);
             let tangents = camera.half_fov_tangents().map(|t| t * random.between(-1.5, 1.5));
-            let p_view = Vector3::new(tangents[0] * z, tangents[1] * z, z);
+            let p_view = Vector3::new(tangents[0] * plane(z), tangents[1] * plane(z), z);
             means.push(
                 (camera.view_from_world.transpose() * (p_view - camera.translation_in_view))
                     .map(narrow)
@@ -88,11 +91,10 @@ impl Case {
                 false if is_tiny => [-2.5, -1.7],
                 false => [-0.8, 0.7],
             };
-            scales.push(
-                [0; 3].map(|_| {
-                    narrow(random.power(sigma_px[0], sigma_px[1]) * z / camera.focal_px[1])
-                }),
-            );
+            scales.push([0; 3].map(|_| {
+                let sigma_px = random.power(sigma_px[0], sigma_px[1]);
+                narrow(sigma_px * plane(z) / camera.focal_px[1])
+            }));
             let length = random.power(-1.0, 1.0);
             let turn = random.array::<4>(1.0);
             let norm = turn.iter().map(|q| q * q).sum::<f64>().sqrt();
@@ -104,6 +106,12 @@ impl Case {
                 random.between(0.0, 1.0)
             }));
         }
+        let camera = if is_orthographic {
+            let focal_px = camera.focal_px.map(|focal| focal / plane(1.0));
+            Camera { focal_px, projection: Projection::Orthographic, ..camera }
+        } else {
+            camera
+        };
         let sh_degree = u8::try_from(seed % 5).unwrap();
         let turn = index(seed);
         let channels = [None, None, Some(1), Some(3), Some(5), Some(0)][turn / 5 % 6];

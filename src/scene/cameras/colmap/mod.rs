@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
 use super::camera_file::{
-    CameraFile, FileLens, NamedCamera, ViewSplit, camera_at, distortion_warning, fisheye_warning,
-    with_lens,
+    CameraFile, NamedCamera, ViewSplit, camera_at, distortion_remark, located,
 };
 use super::names;
 use crate::bytes::FileBytes;
@@ -79,16 +78,8 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     file.warnings.extend(warnings);
     file.image_ids = ids;
     file.split = test_list(folder, &file.all_names_in_file());
-    let count = |kind: FileLens| lenses.values().filter(|lens| lens.kind() == kind).count();
-    let of = |count: usize| format!("{count} of {} cameras", lenses.len());
-    let distorted = count(FileLens::Distorted);
-    if distorted > 0 {
-        file.warnings.push(distortion_warning(&cameras_path, &of(distorted)));
-    }
-    let fisheye = count(FileLens::OtherFisheye);
-    if fisheye > 0 {
-        file.warnings.push(fisheye_warning(&cameras_path, &of(fisheye)));
-    }
+    let projections = file.cameras.iter().map(|camera| camera.projection);
+    file.remarks.extend(distortion_remark(&cameras_path, projections));
     Ok(file)
 }
 
@@ -128,5 +119,6 @@ fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {
     let pose = (rotation.to_rotation_matrix().into_inner(), Vector3::from(image.translation));
     let view = names::of_picture(&image.name).to_owned();
     let camera = camera_at(path, &image.place, view, lens.intrinsics(), pose)?;
-    with_lens(path, &image.place, camera, &lens.kind())
+    let projection = lens.projection().map_err(|error| located(path, &image.place, error))?;
+    Ok(camera.with_projection(projection))
 }

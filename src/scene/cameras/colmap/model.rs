@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::camera::Intrinsics;
-use crate::cameras::camera_file::{FileLens, panorama_intrinsics};
+use crate::cameras::camera_file::{distorted, fisheye, panorama_intrinsics};
+use crate::distortion::DistortionModel;
+use crate::projection::Projection;
 use quadrille_base::error::{Error, Result};
 
-const MAX_POLYNOMIAL: usize = 4;
 pub(super) const MAX_PARAMETERS: usize = 16;
 
 pub(super) type Lenses = HashMap<u32, Lens>;
@@ -24,7 +25,7 @@ pub(super) struct PosedImage {
 }
 
 /// Camera model of COLMAP. Its parameters are one or two focal lengths, the principal point and the distortion, except
-/// for panoramas. A perspective camera without distortion is a pinhole; a fisheye never is.
+/// for panoramas.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LensModel {
     id: i32,
@@ -36,38 +37,40 @@ pub(super) struct LensModel {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
-    Perspective,
+    /// Lens with distortion; a perspective one without it is a pinhole.
+    Distorted(DistortionModel),
     /// Fisheye that is distorted by a polynomial of the angle.
     Fisheye,
-    /// Fisheye with tangential and thin-prism distortion.
-    OtherFisheye,
-    /// Unified camera model: a pinhole if alpha, the first distortion parameter, is zero.
-    Unified,
     /// Whole sphere; the parameters repeat the picture's size.
     Panorama,
 }
 
-use Family::{Fisheye, OtherFisheye, Panorama, Perspective, Unified};
+use Family::{Distorted, Fisheye, Panorama};
+
+const PERSPECTIVE: Family = Distorted(DistortionModel::OpenCv);
+const DIVISION: Family = Distorted(DistortionModel::Division);
+const THIN_PRISM: Family = Distorted(DistortionModel::ThinPrismFisheye);
+const RAD_TAN_THIN_PRISM: Family = Distorted(DistortionModel::RadTanThinPrismFisheye);
 
 /// All models of COLMAP, with its numbers.
 const MODELS: [LensModel; 19] = [
-    lens_model(Perspective, 0, "SIMPLE_PINHOLE", 1, 3),
-    lens_model(Perspective, 1, "PINHOLE", 2, 4),
-    lens_model(Perspective, 2, "SIMPLE_RADIAL", 1, 4),
-    lens_model(Perspective, 3, "RADIAL", 1, 5),
-    lens_model(Perspective, 4, "OPENCV", 2, 8),
+    lens_model(PERSPECTIVE, 0, "SIMPLE_PINHOLE", 1, 3),
+    lens_model(PERSPECTIVE, 1, "PINHOLE", 2, 4),
+    lens_model(PERSPECTIVE, 2, "SIMPLE_RADIAL", 1, 4),
+    lens_model(PERSPECTIVE, 3, "RADIAL", 1, 5),
+    lens_model(PERSPECTIVE, 4, "OPENCV", 2, 8),
     lens_model(Fisheye, 5, "OPENCV_FISHEYE", 2, 8),
-    lens_model(Perspective, 6, "FULL_OPENCV", 2, 12),
-    lens_model(Perspective, 7, "FOV", 2, 5),
+    lens_model(PERSPECTIVE, 6, "FULL_OPENCV", 2, 12),
+    lens_model(Distorted(DistortionModel::FieldOfView), 7, "FOV", 2, 5),
     lens_model(Fisheye, 8, "SIMPLE_RADIAL_FISHEYE", 1, 4),
     lens_model(Fisheye, 9, "RADIAL_FISHEYE", 1, 5),
-    lens_model(OtherFisheye, 10, "THIN_PRISM_FISHEYE", 2, 12),
-    lens_model(OtherFisheye, 11, "RAD_TAN_THIN_PRISM_FISHEYE", 2, MAX_PARAMETERS),
-    lens_model(Perspective, 12, "SIMPLE_DIVISION", 1, 4),
-    lens_model(Perspective, 13, "DIVISION", 2, 5),
+    lens_model(THIN_PRISM, 10, "THIN_PRISM_FISHEYE", 2, 12),
+    lens_model(RAD_TAN_THIN_PRISM, 11, "RAD_TAN_THIN_PRISM_FISHEYE", 2, MAX_PARAMETERS),
+    lens_model(DIVISION, 12, "SIMPLE_DIVISION", 1, 4),
+    lens_model(DIVISION, 13, "DIVISION", 2, 5),
     lens_model(Fisheye, 14, "SIMPLE_FISHEYE", 1, 3),
     lens_model(Fisheye, 15, "FISHEYE", 2, 4),
-    lens_model(Unified, 16, "EUCM", 2, 6),
+    lens_model(Distorted(DistortionModel::Unified), 16, "EUCM", 2, 6),
     lens_model(Panorama, 17, "EQUIRECTANGULAR", 0, 2),
     // Development versions of COLMAP called the equirectangular model by this name.
     lens_model(Panorama, 17, "SPHERICAL", 0, 2),
@@ -113,19 +116,28 @@ pub(super) struct Lens {
 }
 
 impl Lens {
-    pub(super) fn kind(&self) -> FileLens {
-        let distortion = &self.parameters[self.model.focal_lengths + 2..];
-        let (polynomial, rest) = distortion.split_at(MAX_POLYNOMIAL);
+    /// The projection with the distortion of the lens, a pinhole if there is none.
+    pub(super) fn projection(&self) -> Result<Projection> {
+        let used = self.model.focal_lengths + 2..self.model.parameters;
+        let coefficients = self.parameters.get(used).unwrap_or_default();
         match self.model.family {
-            Family::Perspective if distortion.iter().all(|&k| k == 0.0) => FileLens::Pinhole,
-            Family::Unified if distortion[0] == 0.0 => FileLens::Pinhole,
-            Family::Perspective | Family::Unified => FileLens::Distorted,
-            Family::Panorama => FileLens::Panorama,
-            Family::Fisheye if rest.iter().all(|&k| k == 0.0) => {
-                let [k1, k2, k3, k4] = [0, 1, 2, 3].map(|k| polynomial[k]);
-                FileLens::Fisheye([k1, k2, k3, k4])
+            Panorama => Ok(Projection::Equirectangular),
+            Fisheye => {
+                let k = |at: usize| coefficients.get(at).copied().unwrap_or_default();
+                fisheye([k(0), k(1), k(2), k(3)])
             }
-            Family::Fisheye | Family::OtherFisheye => FileLens::OtherFisheye,
+            // With a first coefficient of 0, these models are pinholes.
+            Distorted(DistortionModel::FieldOfView | DistortionModel::Unified)
+                if coefficients[0] == 0.0 =>
+            {
+                Ok(Projection::Pinhole)
+            }
+            Distorted(model)
+                if model.is_perspective() && coefficients.iter().all(|k| *k == 0.0) =>
+            {
+                Ok(Projection::Pinhole)
+            }
+            Distorted(model) => distorted(model, coefficients),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use quadrille_scene::{FisheyeLens, Projection};
+use quadrille_scene::{DistortedLens, DistortionModel, FisheyeLens, Projection};
 
 /// Points around the camera, some of them near the axes.
 fn points() -> impl Iterator<Item = [f64; 3]> {
@@ -17,6 +17,9 @@ fn hold_to_differences(projection: &Projection) {
     for p in points() {
         let Some(point) = projection.point(p) else { continue };
         let distance = p.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if distance == 0.0 {
+            continue;
+        }
         let step = 1e-6 * distance;
         for column in 0..3 {
             let moved = |by: f64| {
@@ -51,6 +54,89 @@ fn gradients_are_those_of_the_points() {
     hold_to_differences(&Projection::Fisheye(FisheyeLens::EQUIDISTANT));
     let lens = FisheyeLens::new([0.03, -0.01, 0.002, -1e-4]).unwrap();
     hold_to_differences(&Projection::Fisheye(lens));
+    hold_to_differences(&Projection::Orthographic);
+    for lens in distorted() {
+        hold_to_differences(&Projection::Distorted(lens));
+    }
+}
+
+/// Lenses of every model.
+fn distorted() -> Vec<DistortedLens> {
+    let lens = |model, coefficients: &[f64]| DistortedLens::new(model, coefficients).unwrap();
+    let opencv = [0.1, -0.02, 0.003, -0.002, 0.003, 0.05, -0.01, 0.002, 0.002, -5e-4, -0.001, 3e-4];
+    let thin_prism = [-0.02, 0.004, 0.003, -0.002, -5e-4, 3e-5, 0.002, -0.001];
+    let rad_tan =
+        [-0.02, 0.004, -5e-4, 3e-5, -1e-6, 1e-7, 0.003, -0.002, 0.002, -5e-4, -0.001, 3e-4];
+    vec![
+        lens(DistortionModel::OpenCv, &opencv),
+        lens(DistortionModel::FieldOfView, &[0.9]),
+        lens(DistortionModel::FieldOfView, &[1e-3]),
+        lens(DistortionModel::Division, &[-0.1]),
+        lens(DistortionModel::Division, &[0.02]),
+        lens(DistortionModel::Unified, &[0.6, 1.2]),
+        lens(DistortionModel::ThinPrismFisheye, &thin_prism),
+        lens(DistortionModel::RadTanThinPrismFisheye, &rad_tan),
+    ]
+}
+
+/// The formulas of the models at the slopes (0.3, -0.2), written out.
+#[test]
+fn lenses_draw_points_where_their_models_state() {
+    let at = |model, coefficients: &[f64]| {
+        let lens = DistortedLens::new(model, coefficients).unwrap();
+        Projection::Distorted(lens).point([0.6, -0.4, 2.0]).unwrap().at
+    };
+    let close = |found: [f64; 2], expected: [f64; 2]| {
+        let off = (found[0] - expected[0]).abs() + (found[1] - expected[1]).abs();
+        assert!(off < 1e-12, "{found:?}, {expected:?}");
+    };
+    let s: f64 = 0.13;
+    let opencv = [-0.1, 0.05, -0.001, 0.002, 0.01, 0.02, -0.03, 0.004];
+    let factor = (1.0 - 0.1 * s + 0.05 * s * s + 0.01 * s.powi(3))
+        / (1.0 + 0.02 * s - 0.03 * s * s + 0.004 * s.powi(3));
+    let expected = [
+        0.3 * factor + 2.0 * -0.001 * -0.06 + 0.002 * (s + 0.18),
+        -0.2 * factor + 2.0 * 0.002 * -0.06 + -0.001 * (s + 0.08),
+    ];
+    close(at(DistortionModel::OpenCv, &opencv), expected);
+    let scaled = |factor: f64| [0.3 * factor, -0.2 * factor];
+    let r = s.sqrt();
+    let factor = (2.0 * r * 0.45_f64.tan()).atan() / (0.9 * r);
+    close(at(DistortionModel::FieldOfView, &[0.9]), scaled(factor));
+    let factor = 2.0 / (1.0 + (1.0 + 0.4 * s).sqrt());
+    close(at(DistortionModel::Division, &[-0.1]), scaled(factor));
+    let factor = 1.0 / (0.6 * (1.2 * s + 1.0).sqrt() + 0.4);
+    close(at(DistortionModel::Unified, &[0.6, 1.2]), scaled(factor));
+    // Fisheyes: the angle in place of the slope.
+    let angle = r.atan();
+    let t = angle * angle;
+    let [x, y] = [0.3 * angle / r, -0.2 * angle / r];
+    let factor = 1.0 - 0.1 * t + 0.05 * t * t;
+    let expected = [
+        x * factor + 2.0 * 0.01 * x * y + 0.02 * (t + 2.0 * x * x) + 0.03 * t,
+        y * factor + 2.0 * 0.02 * x * y + 0.01 * (t + 2.0 * y * y) + 0.04 * t,
+    ];
+    let thin_prism = [-0.1, 0.05, 0.01, 0.02, 0.0, 0.0, 0.03, 0.04];
+    close(at(DistortionModel::ThinPrismFisheye, &thin_prism), expected);
+    let [u, v] = [x * factor, y * factor];
+    let q = u * u + v * v;
+    let expected = [
+        u + 2.0 * 0.01 * u * v + 0.02 * (q + 2.0 * u * u) + 0.03 * q + 0.05 * q * q,
+        v + 2.0 * 0.02 * u * v + 0.01 * (q + 2.0 * v * v) + 0.04 * q + 0.06 * q * q,
+    ];
+    let rad_tan = [-0.1, 0.05, 0.0, 0.0, 0.0, 0.0, 0.02, 0.01, 0.03, 0.05, 0.04, 0.06];
+    close(at(DistortionModel::RadTanThinPrismFisheye, &rad_tan), expected);
+}
+
+#[test]
+fn a_perspective_lens_ends_at_its_fold() {
+    // r (1 - 0.5 r^2) grows up to r = sqrt(2 / 3).
+    let lens = DistortedLens::new(DistortionModel::OpenCv, &[-0.5]).unwrap();
+    let turning = (2.0_f64 / 3.0).sqrt();
+    assert!((lens.max_angle().tan() - turning).abs() < 1e-9);
+    let shows = |slope: f64| Projection::Distorted(lens).point([slope, 0.0, 1.0]).is_some();
+    assert!(shows(turning - 1e-6) && !shows(turning + 1e-6) && !shows(3.0));
+    assert_eq!(Projection::Distorted(lens).point([0.0, 0.0, -1.0]), None);
 }
 
 #[test]

@@ -1,0 +1,91 @@
+//! Fisheye lenses.
+
+use std::f64::consts::PI;
+
+use super::plane_point::{PlanePoint, growing_until};
+use quadrille_base::error::{Error, Result};
+
+/// Largest angle from the axis of a fisheye that is drawn: 170 degrees. At 180 degrees, a point becomes a circle.
+pub(crate) const MAX_FISHEYE_ANGLE: f64 = 170.0 * PI / 180.0;
+/// Bound on the coefficients of fisheyes; real lenses stay below 10.
+const MAX_COEFFICIENT: f64 = 1e4;
+
+/// Fisheye model of `OpenCV`, COLMAP and nerfstudio: a point at the angle `t` from the axis is drawn at the
+/// distance `t (1 + k1 t^2 + k2 t^4 + k3 t^6 + k4 t^8)` from the principal point, in focal lengths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FisheyeLens {
+    coefficients: [f64; 4],
+    /// Largest angle at which the distortion is still monotonic, at most 170 degrees.
+    max_angle: f64,
+}
+
+impl FisheyeLens {
+    /// Lens without coefficients, for which the distance equals the angle.
+    pub const EQUIDISTANT: Self = Self { coefficients: [0.0; 4], max_angle: MAX_FISHEYE_ANGLE };
+
+    /// Creates a lens with the coefficients k1 to k4.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if a coefficient is not a number from -10000 to 10000.
+    pub fn new(coefficients: [f64; 4]) -> Result<Self> {
+        if !coefficients.iter().all(|k| k.abs() <= MAX_COEFFICIENT) {
+            return Err(Error::argument(
+                "fisheye coefficients",
+                format!("numbers from -{MAX_COEFFICIENT} to {MAX_COEFFICIENT}"),
+                format!("{coefficients:?}"),
+            ));
+        }
+        let mut lens = Self { coefficients, max_angle: MAX_FISHEYE_ANGLE };
+        lens.max_angle = growing_until(MAX_FISHEYE_ANGLE, |angle| lens.distance(angle).1 > 0.0);
+        Ok(lens)
+    }
+
+    /// Coefficients k1 to k4.
+    pub fn coefficients(&self) -> [f64; 4] {
+        self.coefficients
+    }
+
+    /// Largest angle from the axis that is drawn, in radians.
+    pub fn max_angle(&self) -> f64 {
+        self.max_angle
+    }
+
+    /// Distance from the principal point at `angle`, in focal lengths, and its derivative.
+    fn distance(&self, angle: f64) -> (f64, f64) {
+        let t = angle * angle;
+        let [k1, k2, k3, k4] = self.coefficients;
+        let value = 1.0 + t * (k1 + t * (k2 + t * (k3 + t * k4)));
+        (angle * value, 1.0 + t * (3.0 * k1 + t * (5.0 * k2 + t * (7.0 * k3 + t * 9.0 * k4))))
+    }
+
+    /// Radius of the image circle in focal lengths: the distance of the largest angle from the principal point.
+    pub fn reach(&self) -> f64 {
+        self.distance(self.max_angle).0
+    }
+
+    pub(crate) fn point(&self, [x, y, z]: [f64; 3]) -> Option<PlanePoint> {
+        let across = x.hypot(y);
+        let angle = across.atan2(z);
+        let squared = across * across + z * z;
+        if !squared.is_normal() || angle.is_nan() || angle >= self.max_angle {
+            return None;
+        }
+        let (distance, slope) = self.distance(angle);
+        // `at` is `ratio` times (x, y), and the derivative of `ratio` by x and y is `bend` times (x, y).
+        let (ratio, bend) = if across > 0.0 {
+            let ratio = distance / across;
+            let bend = (slope * z / squared - ratio) / (across * across);
+            (ratio, if bend.is_finite() { bend } else { 0.0 })
+        } else {
+            (1.0 / z, 0.0)
+        };
+        let along = -slope / squared;
+        Some(PlanePoint {
+            at: [ratio * x, ratio * y],
+            gradient: [
+                [ratio + x * x * bend, x * y * bend, x * along],
+                [x * y * bend, ratio + y * y * bend, y * along],
+            ],
+        })
+    }
+}

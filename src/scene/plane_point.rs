@@ -1,0 +1,37 @@
+//! Points on the picture plane of a camera.
+
+const SLOPE_STEPS: u32 = 4096;
+
+/// Point on the picture plane relative to the principal point, in units of the focal lengths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlanePoint {
+    pub at: [f64; 2],
+    /// Derivatives of `at` by the coordinates in view space: one row per coordinate of `at`.
+    pub gradient: [[f64; 3]; 2],
+}
+
+impl PlanePoint {
+    /// The slopes x/z and y/z of a point in view space; `None` behind the camera.
+    pub(crate) fn of_slopes([x, y, z]: [f64; 3]) -> Option<Self> {
+        (z > 0.0).then(|| Self {
+            at: [x / z, y / z],
+            gradient: [[1.0 / z, 0.0, -x / (z * z)], [0.0, 1.0 / z, -y / (z * z)]],
+        })
+    }
+}
+
+/// Largest angle up to `end` below which `grows` is true everywhere.
+pub(crate) fn growing_until(end: f64, grows: impl Fn(f64) -> bool) -> f64 {
+    let angle = |step: u32| end * f64::from(step) / f64::from(SLOPE_STEPS);
+    let Some(step) = (1..=SLOPE_STEPS).find(|step| !grows(angle(*step))) else { return end };
+    let (mut low, mut high) = (angle(step - 1), angle(step));
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if grows(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
