@@ -229,7 +229,7 @@ impl Artist {
         let keys: Vec<_> = keys.collect::<Result<_>>()?;
         let cameras = fly_keys(&keys, request.fps)?;
         let path = camera_path_json(&cameras, request.fps)?;
-        let all: Vec<Value> = cameras.iter().map(page_camera).collect();
+        let all: Vec<Value> = cameras.iter().map(|camera| page_camera(camera, 1.0)).collect();
         self.hub.with(id, |client| {
             client.send(&json!({
                 "t": "fly",

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use nalgebra::Vector3;
 use proptest::prelude::*;
 use quadrille::{
-    CameraFile, CameraOptions, DistortedLens, DistortionModel, Error, FisheyeLens, Projection, Result, load_cameras as load,
-    load_cameras_with, write_inria_json,
+    CameraFile, CameraOptions, DistortedLens, DistortionModel, Error, FisheyeLens, Projection,
+    Result, load_cameras as load, load_cameras_with, write_inria_json,
 };
 
 use crate::support::shared;
@@ -102,7 +102,11 @@ fn fisheyes_and_panoramas_are_read_as_such() {
     let pinholes = load_text(TRANSFORMS).unwrap().cameras;
     let with_keys = |keys: &str| load_text(&TRANSFORMS.replace("\"k1\": 0.0", keys));
     let file = with_keys("\"k1\": 0.1, \"p2\": -0.01, \"k3\": 0.02").unwrap();
-    assert!(file.remarks[0].contains("distortion of 2 of 2 cameras is drawn"), "{:?}", file.remarks);
+    assert!(
+        file.remarks[0].contains("distortion of 2 of 2 cameras is drawn"),
+        "{:?}",
+        file.remarks
+    );
     let expected = DistortedLens::new(DistortionModel::OpenCv, &[0.1, 0.0, 0.0, -0.01, 0.02]);
     assert_eq!(file.cameras[0].projection, Projection::Distorted(expected.unwrap()));
     assert_eq!(file.cameras[0].as_pinhole(), pinholes[0]);
@@ -129,7 +133,11 @@ fn fisheyes_and_panoramas_are_read_as_such() {
     assert_eq!(tangential.cameras[0].projection, Projection::Distorted(expected.unwrap()));
     let other = load_text(&TRANSFORMS.replace("\"OPENCV\"", "\"FISHEYE624\"")).unwrap();
     assert_eq!(other.cameras[0].projection, Projection::Fisheye(FisheyeLens::EQUIDISTANT));
-    assert!(other.warnings[0].contains("of 2 FISHEYE624 frames is not read"), "{:?}", other.warnings);
+    assert!(
+        other.warnings[0].contains("of 2 FISHEYE624 frames is not read"),
+        "{:?}",
+        other.warnings
+    );
     // The distance turns after 11 degrees, and what lies beyond is not drawn.
     let narrow = with_lens("\"k1\": -9.0").unwrap();
     assert!(
