@@ -260,7 +260,8 @@ pub(super) struct EmulationFlags {
     /// joined by +, or all, with qru and het+qru. Software on the shader cores: compute (tile lists by oriented box) or
     /// compute-aabb (by square), with the profile's stop rule or, as in compute:none and compute:hw,
     /// without a stop rule or with the hardware's. Blending in the fragment shader: shader-blend (without order)
-    /// or interlock (in critical sections). gscore: an accelerator. paper: all of these.
+    /// or interlock (in critical sections). imitated:het, imitated:qm or imitated:het+qm: additions imitated by
+    /// stencil test and shader. gscore: an accelerator. paper: all of these.
     /// multipass:N: the baseline in N passes, with a stencil update between two passes that terminates
     /// pixels
     #[arg(

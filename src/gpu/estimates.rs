@@ -97,9 +97,10 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
     let l1 = &result.l1;
     // A miss writes the entry before it is read.
     let attributes = (l1.hits + 2 * l1.misses) * entry;
-    // A blend reads and writes its sectors; a test reads them and an update writes them.
+    // A blend reads and writes its sectors; a test reads them, and an update or a stencil operation writes them.
     let colours = 2 * accesses(&result.crop_cache) + moved(&result.crop_cache);
-    let tests = accesses(&result.z_cache) + moved(&result.z_cache);
+    let per_test = if result.framebuffer.tests_write() { 2 } else { 1 };
+    let tests = per_test * accesses(&result.z_cache) + moved(&result.z_cache);
     let qru = &result.qru;
     let vertices = result.vertex_warps * config.vertex.instructions;
     EnergyEvents {

@@ -16,6 +16,7 @@
 //! cycles and counters. Raster units and ZROP are generic over the shared state, which lets the mesh path use them.
 //!
 //! Other [`Method`](method::Method)s draw the same splats: [`passes`] terminates pixels in software,
+//! [`imitation`] replaces VR-Pipe's additions by the stencil test and the fragment shader,
 //! [`shader_blend`](warp::shader_blend) blends in the fragment shader, [`compute`] is the software renderer on the shader
 //! cores, and [`gscore`] is an accelerator. A [`Machine`](machine::Machine) runs any of them.
 //!
@@ -55,6 +56,8 @@ pub mod frame;
 pub mod geometry;
 pub mod gscore;
 pub mod host_memory;
+pub mod imitated_draw;
+pub mod imitation;
 pub mod in_shader;
 pub mod machine;
 pub mod mesh_pipeline;

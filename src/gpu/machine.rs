@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::compute::renderer::ComputeRenderer;
 use super::config::Config;
 use super::gscore::accelerator::Gscore;
+use super::imitated_draw;
 use super::method::Method;
 use super::outcome::Outcome;
 use super::variant::Variant;
@@ -46,6 +47,7 @@ impl Machine {
             Method::MultiPass(passes) => {
                 Simulator::new(config, Variant::BASELINE)?.in_passes(passes)
             }
+            Method::Imitated(_) => Simulator::new(config, Variant::BASELINE)?,
             Method::InShader(order) => Simulator::blending_in_shader(config, order)?,
             Method::Own(method) => Simulator::of_method(config, method)?,
             Method::Compute(method) => {
@@ -89,8 +91,14 @@ impl Machine {
         let start = Instant::now();
         let outcome = match self {
             Self::Pipeline(method, simulator) => {
-                let run = view.run(&simulator.as_ref().clone().under(task), &Tests::default());
-                Outcome::Pipeline(*method, Box::new(run.outcome))
+                let simulator = simulator.as_ref().clone().under(task);
+                let result = match method {
+                    Method::Imitated(imitation) => {
+                        imitated_draw::run(&simulator, *imitation, view.draw(), view.shader())
+                    }
+                    _ => view.run(&simulator, &Tests::default()).outcome,
+                };
+                Outcome::Pipeline(*method, Box::new(result))
             }
             Self::Compute(renderer) => {
                 let scene = view.scene_counts();

@@ -5,6 +5,7 @@ use std::fmt;
 use super::compute::outcome::ComputeMethod;
 use super::config::Config;
 use super::extension::OwnMethod;
+use super::imitation::Imitation;
 use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
 use quadrille_base::error::{Error, Result};
@@ -21,6 +22,8 @@ pub enum Method {
     Pipeline(Variant),
     /// The conventional pipeline in this number of passes; stencil updates between them terminate pixels.
     MultiPass(u32),
+    /// The conventional pipeline with additions imitated by the stencil test and the fragment shader.
+    Imitated(Imitation),
     /// The conventional pipeline up to the shader cores, with blending in the fragment shader.
     InShader(ShaderOrder),
     /// A software renderer on the shader cores.
@@ -39,6 +42,7 @@ impl Method {
         let software = software.map(Self::Compute).into_iter();
         Self::defaults()
             .into_iter()
+            .chain(Imitation::ALL.map(Self::Imitated))
             .chain(ShaderOrder::ALL.map(Self::InShader))
             .chain(software)
             .chain([Self::Gscore])
@@ -81,6 +85,9 @@ impl Method {
                 Error::argument("variant", expected, text)
             });
         }
+        if let Some(imitation) = Imitation::parse(text) {
+            return imitation.map(Self::Imitated);
+        }
         if let Some(method) = ComputeMethod::parse(text)? {
             return Ok(Self::Compute(method));
         }
@@ -95,8 +102,10 @@ impl Method {
             Error::Argument { what, expected, found } => {
                 let orders = ShaderOrder::ALL.map(ShaderOrder::name).join(", ");
                 let own: Vec<_> = config.extensions.methods().map(|m| m.to_string()).collect();
-                let others =
-                    format!("{MULTI_PASS}N, {orders}, compute, compute-aabb, {GSCORE}, paper");
+                let imitations = Imitation::ALL.map(|imitation| imitation.to_string()).join(", ");
+                let others = format!(
+                    "{MULTI_PASS}N, {imitations}, {orders}, compute, compute-aabb, {GSCORE}, paper"
+                );
                 let others: Vec<_> = std::iter::once(others).chain(own.iter().cloned()).collect();
                 let expected = format!("{expected}, or another method ({})", others.join(", "));
                 let names = Self::paper().into_iter().map(Self::name);
@@ -135,7 +144,11 @@ impl Method {
         match self {
             Self::Pipeline(variant) => Some(variant),
             Self::Own(method) => Some(method.variant()),
-            Self::MultiPass(_) | Self::InShader(_) | Self::Compute(_) | Self::Gscore => None,
+            Self::MultiPass(_)
+            | Self::Imitated(_)
+            | Self::InShader(_)
+            | Self::Compute(_)
+            | Self::Gscore => None,
         }
     }
 
@@ -156,6 +169,7 @@ impl fmt::Display for Method {
         match self {
             Self::Pipeline(variant) => variant.fmt(f),
             Self::MultiPass(passes) => write!(f, "{MULTI_PASS}{passes}"),
+            Self::Imitated(imitation) => imitation.fmt(f),
             Self::InShader(order) => f.write_str(order.name()),
             Self::Compute(method) => method.fmt(f),
             Self::Gscore => f.write_str(GSCORE),
@@ -170,7 +184,8 @@ mod tests {
 
     #[test]
     fn an_unknown_method_is_told_all_methods_and_an_unknown_variant_the_variants() {
-        let others = "multipass:N, shader-blend, interlock, compute, compute-aabb, gscore, paper";
+        let others = "multipass:N, imitated:het, imitated:qm, imitated:het+qm, shader-blend, interlock, compute, \
+                      compute-aabb, gscore, paper";
         let of_methods = Method::parse("foo").unwrap_err().to_string();
         assert!(of_methods.contains("het+qm") && of_methods.contains(others));
         let of_variants = Variant::parse("foo").unwrap_err().to_string();

@@ -9,6 +9,7 @@ use super::draw_state::DrawState;
 use super::geometry::assembly::AssemblyCounters;
 use super::geometry::vertex::VertexCounters;
 use super::geometry::vertex_buffer::VertexBufferPeaks;
+use super::imitation::ImitationOutcome;
 use super::in_shader::InShader;
 use super::outcome_counts::{FragmentCounts, PrimitiveCounts, QuadCounts};
 use super::passes::Pass;
@@ -84,6 +85,8 @@ pub struct SimulationResult {
     pub stencil_updates: UpdateCounters,
     /// Counts of blending in the shader, if CROP did not blend.
     pub in_shader: Option<InShader>,
+    /// Results of the draws before an imitation of VR-Pipe's additions, if this draw is one.
+    pub imitation: Option<ImitationOutcome>,
     /// Cycles by port, in pipeline order.
     pub units: Vec<UnitCycles>,
     /// Statistics of all units.
@@ -193,6 +196,7 @@ impl SimulationResult {
             passes,
             stencil_updates,
             in_shader,
+            imitation: None,
             units: [run.units, state.memory.units(run.cycles)].concat(),
             statistics: run.statistics,
             records: (run.records.into_iter().chain(state.memory.l2.take_record())).collect(),

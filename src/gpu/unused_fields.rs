@@ -34,8 +34,13 @@ impl Config {
     }
 }
 
+/// Whether a method has an addition, or simulates it to measure the share of merged quads.
 fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
-    method.variant().is_some_and(addition)
+    let measured = match method {
+        Method::Imitated(imitation) => Some(imitation.variant()).filter(|variant| variant.qru()),
+        _ => None,
+    };
+    method.variant().or(measured).is_some_and(addition)
 }
 
 fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
@@ -43,7 +48,9 @@ fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
         parts::TILE_GRID_COALESCING => has(method, Variant::tgc),
         parts::QUAD_REORDERING => has(method, Variant::qru),
         parts::EARLY_TERMINATION => {
-            has(method, Variant::het) || matches!(method, Method::MultiPass(2..))
+            let is_imitated =
+                matches!(method, Method::Imitated(imitation) if imitation.variant().het());
+            has(method, Variant::het) || is_imitated || matches!(method, Method::MultiPass(2..))
         }
         parts::TERMINATION_FEEDBACK => has(method, Variant::het),
         parts::PASSES => matches!(method, Method::MultiPass(2..)),

@@ -26,6 +26,7 @@ use super::tile_owner::TileOwner;
 use super::variant::Variant;
 use super::warp::cores::Cores;
 use super::warp::fragment::FragmentShader;
+use super::warp::imitated_merging::MergeShare;
 use super::warp::issue::ShaderIssue;
 use super::warp::launch::Launch;
 use super::warp::raced_picture::RacedPicture;
@@ -70,6 +71,7 @@ pub struct Gpc<'c> {
     lines: FramebufferLines,
     updating: bool,
     blending: Option<ShaderOrder>,
+    imitated_merging: Option<MergeShare>,
     reordered: Cycle,
 }
 
@@ -147,12 +149,13 @@ impl Gpc<'_> {
         let lines = self.lines.colour.clone();
         let gpc = self.owner.gpc as usize;
         let blending = self.blending.map(|order| self.shader_blend(order));
+        let merging = variant.qru() || self.imitated_merging.is_some();
         let cores_queue = if blending.is_some() { 1 } else { c.cores.slots() };
         chain! {
             c.qru.queue => QuadReorder::new(&c.qru, variant.qru()),
             c.pack.queue => WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
             c.launch.queue => Launch::new(&c.launch),
-            cores_queue => Cores::new(&c.cores, variant.qru()).in_gpc(gpc).reading(&c.cores, c.vertex.entry().attributes).updating(update).blending(blending),
+            cores_queue => Cores::new(&c.cores, merging).in_gpc(gpc).reading(&c.cores, c.vertex.entry().attributes).updating(update).blending(blending).imitating(self.imitated_merging),
             c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
             Retired::default()
         }
@@ -224,6 +227,7 @@ pub struct Simulator {
     variant: Variant,
     passes: u32,
     blending: Option<ShaderOrder>,
+    imitated_merging: Option<MergeShare>,
     method: Option<OwnMethod>,
     /// L2 content at the end of the previous frame, for a frame of a sequence; the first frame has none.
     sequence: Option<Option<HeldLines>>,
@@ -252,6 +256,7 @@ impl Simulator {
             variant,
             passes: 1,
             blending: None,
+            imitated_merging: None,
             method: None,
             sequence: None,
             watch: Watch::default(),
@@ -289,6 +294,22 @@ impl Simulator {
     /// Conventional pipeline with blending in `order` in the shader instead of CROP (VR-Pipe, section IV-A).
     pub fn blending_in_shader(config: &Config, order: ShaderOrder) -> Result<Self> {
         Ok(Self { blending: Some(order), ..Self::new(config, Variant::BASELINE)? })
+    }
+
+    /// Creates a simulator of a variant on the same machine and under the same task that keeps no optional results.
+    pub(crate) fn beside(&self, variant: Variant) -> Self {
+        Self::unchecked(&self.config, variant).under(&self.task.without_progress())
+    }
+
+    /// Makes the first test of each stencil value fetch it, since an earlier draw has written all of them.
+    pub(crate) fn with_filled_stencil(mut self) -> Self {
+        self.config.zrop.fast_clear = false;
+        self
+    }
+
+    /// Merges neighbouring quads of warps in the fragment shader, in a given share.
+    pub(crate) fn merging_in_shader(self, share: MergeShare) -> Self {
+        Self { imitated_merging: Some(share), ..self }
     }
 
     /// Pipeline of a method that an extension of `config` adds.
@@ -395,6 +416,7 @@ impl Simulator {
                 lines: lines.clone(),
                 updating,
                 blending: self.blending,
+                imitated_merging: self.imitated_merging,
                 reordered,
             };
             gpc(&parts)

@@ -20,6 +20,7 @@ mod estimates;
 mod exact;
 mod gscore;
 mod hand_worked;
+mod imitation;
 mod in_shader;
 mod late_fragment;
 mod limits;

@@ -145,8 +145,8 @@ def simulate(
     Parameters
     ----------
     scene, camera : the scene, and the camera that sees it.
-    variants : the methods: ``"baseline"``, ``"het"``, ``"qm"``, ``"het+qm"``, ``"multipass:N"``, ``"interlock"``,
-        ``"compute"``, ``"gscore"``.
+    variants : the methods: ``"baseline"``, ``"het"``, ``"qm"``, ``"het+qm"``, ``"multipass:N"``,
+        ``"imitated:het+qm"``, ``"interlock"``, ``"compute"``, ``"gscore"``.
     preset : the emulated GPU, one of `presets`.
     settings : fields of the configuration by their names, such as ``{"tc.bins": 64}``.
     profile : as in `render`.

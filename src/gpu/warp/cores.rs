@@ -22,6 +22,7 @@ use quadrille_machine::{
 
 use super::attribute_cache::{AttributeCacheSpec, AttributeCaches};
 use super::exact_alpha::NearCutRule;
+use super::imitated_merging::{ImitatedMerging, MergeShare};
 use super::schedule::{Schedule, WarpProgram};
 use super::shader_blend::ShaderBlend;
 use super::update::UpdateShader;
@@ -118,6 +119,7 @@ pub struct Cores {
     attributes: Option<AttributeCaches>,
     update: Option<UpdateShader>,
     blending: Option<Box<ShaderBlend>>,
+    imitated_merging: Option<ImitatedMerging>,
     /// Warp slots and schedulers, with their issue cycles.
     pub schedule: Schedule,
     /// Counts of warps, quads and fragments so far.
@@ -140,6 +142,7 @@ impl Cores {
             attributes: None,
             update: None,
             blending: None,
+            imitated_merging: None,
             counters: CoresCounters::default(),
             ledger: Ledger::default(),
         }
@@ -162,6 +165,12 @@ impl Cores {
     #[must_use]
     pub(crate) fn blending(self, blending: Option<ShaderBlend>) -> Self {
         Self { blending: blending.map(Box::new), ..self }
+    }
+
+    /// Merges neighbouring quads of warps in a given share.
+    #[must_use]
+    pub(crate) fn imitating(self, share: Option<MergeShare>) -> Self {
+        Self { imitated_merging: share.map(ImitatedMerging::new), ..self }
     }
 
     /// Assigns the cores to GPC `gpc`; the default is GPC 0.
@@ -188,6 +197,11 @@ impl Cores {
         } else {
             let merged = self.merge(warp, state, slots);
             out.quads.keep_surviving(survived - merged);
+        }
+        if let Some(merging) = &mut self.imitated_merging {
+            let [quads, fragments] = merging.merge(&mut out, state.maps.as_deref_mut());
+            self.counters.quads_merged += quads;
+            self.counters.fragments_merged += fragments;
         }
         out
     }

@@ -4,6 +4,7 @@ pub mod attribute_cache;
 pub mod cores;
 pub mod exact_alpha;
 pub mod fragment;
+pub(crate) mod imitated_merging;
 pub mod interlock;
 pub mod issue;
 pub mod launch;

@@ -250,6 +250,18 @@ impl Framebuffer {
         failed
     }
 
+    /// Increments the stencil values of the fragments in `mask`. Returns the number of values that are at their maximum.
+    pub(crate) fn count_in_stencil(&mut self, quad: usize, mask: u8) -> u64 {
+        let Some((_, stored)) = &mut self.stencil else { return 0 };
+        let values = stored[quad].iter_mut().enumerate();
+        let values = values.filter(|(lane, _)| mask >> lane & 1 == 1);
+        values.fold(0, |full, (_, value)| {
+            let counted = value.checked_add(1);
+            *value = counted.unwrap_or(*value);
+            full + u64::from(counted.is_none())
+        })
+    }
+
     /// Colours as stored, premultiplied, in the order of [`quad_index`].
     pub fn colours(&self) -> &[QuadColour] {
         &self.colour

@@ -18,6 +18,7 @@ use quadrille_gpu::energy::{Energy, EnergyEvents};
 use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::geometry::vertex_buffer::VertexBufferPeaks;
 use quadrille_gpu::gscore::accelerator::{GscoreCounts, GscoreStage};
+use quadrille_gpu::imitation::ImitationOutcome;
 use quadrille_gpu::in_shader::{InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::passes::Pass;
@@ -258,6 +259,7 @@ fn of_pipeline(all: &mut Meanings, result: &SimulationResult) {
     documented(all, "vertex_buffer", VertexBufferPeaks::DOCS);
     documented(all, "shader_blend", ShaderBlendOutcome::DOCS);
     documented(all, "interlock", InterlockOutcome::DOCS);
+    documented(all, "imitation", ImitationOutcome::DOCS);
     for pass in 0..result.passes.len() {
         documented(all, &format!("passes.{pass}"), Pass::DOCS);
     }

@@ -16,6 +16,7 @@ use quadrille_gpu::compute::outcome::ComputeCounts;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::geometry::vertex_buffer::VertexBufferPeaks;
 use quadrille_gpu::gscore::accelerator::GscoreCounts;
+use quadrille_gpu::imitation::ImitationOutcome;
 use quadrille_gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::method::Method;
 use quadrille_gpu::outcome::Outcome;
@@ -195,6 +196,9 @@ documented! {
         /// Cost of each pass, for rendering in several passes; absent for other methods.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub passes: Option<Vec<Pass>>,
+        /// Results of the draws before an imitation of VR-Pipe's additions; absent for other methods.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub imitation: Option<ImitationOutcome>,
         /// Counts of unordered blending in the shader; absent for other methods.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub shader_blend: Option<ShaderBlendOutcome>,
@@ -305,6 +309,7 @@ impl PipelineCounts {
             counters,
             storage_bytes_per_gpc: AddedStorage::of(config, result.variant),
             passes: matches!(method, Method::MultiPass(_)).then(|| result.passes.clone()),
+            imitation: result.imitation,
             shader_blend,
             interlock,
         }

@@ -17,7 +17,7 @@ fn lists_of_names_hold_each_method_once() {
     assert_eq!(parsed(&["all"]).unwrap(), all);
     let paper = [
         &all[..],
-        &["shader-blend", "interlock"],
+        &["imitated:het", "imitated:qm", "imitated:het+qm", "shader-blend", "interlock"],
         &["compute", "compute:none", "compute-aabb", "gscore"],
     ]
     .concat();
@@ -25,6 +25,10 @@ fn lists_of_names_hold_each_method_once() {
     let some = ["compute:hw", "het+qru"];
     assert_eq!(parsed(&["compute:hw", "qru+het", "compute:hw"]).unwrap(), some);
     assert!(parsed(&["software"]).is_err());
+    for wrong in ["", "tgc", "het+qru", "qm+het"] {
+        let error = parsed(&[&format!("imitated:{wrong}")]).unwrap_err();
+        assert!(error.to_string().contains("imitated:het+qm"), "{error}");
+    }
     let passes = ["multipass:1", "multipass:65536"];
     assert_eq!(parsed(&passes).unwrap(), passes);
     for wrong in ["0", "65537", "-1", "", "x", "4294967296"] {
