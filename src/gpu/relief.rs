@@ -17,7 +17,7 @@ choice! {
     /// Kind of a part of the machine.
     #[derive(PartialOrd, Ord)]
     pub enum PartKind {
-        /// The ports that limit a method, together.
+        /// The ports that limit a method, together; the ports of the highest demands if latency and bursts limit it.
         Limit = "limit",
         /// A unit, whose rates are doubled and whose durations are halved.
         Unit = "unit",
@@ -220,7 +220,7 @@ pub struct MethodRelief {
 }
 
 impl MethodRelief {
-    /// The relief of the ports that limit the method.
+    /// The relief of the ports that limit the method, or of those of the highest demands if none does.
     pub fn of_limit(&self) -> Option<&PartRelief> {
         self.parts.iter().find(|part| part.kind == PartKind::Limit)
     }
@@ -253,14 +253,14 @@ pub fn relief(
     for (at, (&method, run)) in methods.iter().zip(unchanged).enumerate() {
         let outcome = run?.outcome;
         let units = outcome.units();
-        let ports = UnitCycles::limiting(&units);
+        let ports = UnitCycles::critical(&units);
         for part in Part::limiting(&ports).into_iter().chain(Part::all()) {
             let changes = part.changes(config, &fields, method);
             if !changes.is_empty() {
                 jobs.push((at, part, changes));
             }
         }
-        let limiting = UnitCycles::names(&ports);
+        let limiting = UnitCycles::names(&UnitCycles::limiting(&units));
         let cycles = outcome.cycles();
         reliefs.push(MethodRelief { method, cycles, limiting, parts: Vec::new() });
     }

@@ -58,9 +58,9 @@ pub struct UnitCycles {
     /// Largest rate at which items pass each instance, if it has one.
     #[serde(skip)]
     pub rate: Option<Rate>,
-    /// Whether the unit has an output port that empties its storage, so that room for items depends on that port.
+    /// Whether the unit is built to hold items in bins, so that full storage is its normal state.
     #[serde(skip)]
-    pub empties_itself: bool,
+    pub holds_items: bool,
     /// Minimum number of cycles for the items at that rate, over all instances; `busy` if there is no rate.
     #[serde(skip)]
     pub needed: u64,
@@ -97,7 +97,7 @@ impl UnitCycles {
             idle: vec![("unused".to_owned(), unused)],
             moved,
             rate: Some(rate),
-            empties_itself: false,
+            holds_items: false,
             needed: busy,
             busiest: busy.div_ceil(instances.max(1)),
             timeline: None,
@@ -159,7 +159,7 @@ impl UnitCycles {
     fn blocked(&self) -> f64 {
         let is_blocked = |reason: &str| {
             reason.starts_with(StallReason::Blocked.name())
-                || self.empties_itself && reason == StallReason::Full.name()
+                || self.holds_items && reason == StallReason::Full.name()
         };
         self.share(self.idle.iter().filter(|(name, _)| is_blocked(name)).map(|(_, c)| c).sum())
     }
@@ -178,7 +178,7 @@ impl UnitCycles {
             all.iter().partition(|unit| unit.waits_for_room() > 0.0);
         let highest = self::highest(&ports, Self::demand);
         let is_near = |unit: &&&Self| unit.demand() >= highest * NEARLY_HIGHEST;
-        let (near, others): (Vec<&Self>, Vec<&Self>) = ports.iter().partition(|unit| is_near(unit));
+        let near: Vec<&Self> = ports.iter().copied().filter(|unit| is_near(&unit)).collect();
         let is_memory = |unit: &&&Self| matches!(unit.kind, PortKind::Cache | PortKind::Memory);
         let memory = ports.iter().filter(is_memory);
         let busiest = memory.max_by(|a, b| a.utilisation().total_cmp(&b.utilisation()));
@@ -189,15 +189,21 @@ impl UnitCycles {
         {
             return vec![memory];
         }
-        // Doubling the rates of the ports saves cycles until the next port is critical, at most half of their own cycles.
-        // More room and a faster port behind them save cycles in which these ports do not work.
-        let saved = highest - self::highest(&others, Self::demand).max(highest / 2.0);
+        // Doubling the rates of the ports saves cycles until the next port is critical, at most half of their own cycles;
+        // waits for room remain. More room and a faster port behind them save cycles in which these ports do not work.
+        let saved =
+            |waits: fn(&Self) -> f64| (highest - Self::highest_behind(&all, &near, waits)).max(0.0);
+        let (saved, beside_waits) = (saved(|_| 0.0), saved(Self::waits_for_room));
         let unused = 1.0 - highest;
         let lacks_room = |unit: &Self| {
-            unit.waits_for_room().min(unused) >= (saved / 2.0).max(LEAST_GAIN_OF_ROOM)
+            unit.waits_for_room().min(unused) >= (beside_waits / 2.0).max(LEAST_GAIN_OF_ROOM)
         };
-        let is_storage_first =
-            self::highest(&storages, Self::waits_for_room) > highest && highest < SATURATED;
+        let is_first = |waits: fn(&Self) -> f64| {
+            highest < SATURATED && self::highest(&storages, waits) > highest
+        };
+        let storages_wait_most = is_first(Self::waits_for_room);
+        // The waits of several instances may overlap, so that their sum does not exclude the ports.
+        let is_storage_first = is_first(|unit| unit.share(unit.idle(StallReason::Full)));
         let mut blocked_before = 0.0;
         let mut is_critical = |unit: &Self| {
             if unit.kind != PortKind::Pipeline {
@@ -207,9 +213,24 @@ impl UnitCycles {
             let blocked = unit.blocked();
             let adds = f64::min(std::mem::replace(&mut blocked_before, blocked) - blocked, unused);
             let holds_up = unit.demand() >= highest / 2.0 && adds >= saved.max(LEAST_GAIN_OF_PORT);
-            !is_storage_first && (is_near(&&unit) || holds_up)
+            !is_storage_first && (is_near(&&unit) || holds_up && !storages_wait_most)
         };
         all.into_iter().filter(|unit| is_critical(unit)).collect()
+    }
+
+    /// Highest demand of a port, with its `waits` for storages, if the ports `doubled` have twice their rates.
+    fn highest_behind(all: &[&Self], doubled: &[&Self], waits: fn(&Self) -> f64) -> f64 {
+        let (mut highest, mut demand) = (0.0, 0.0);
+        for unit in all {
+            if unit.kind == PortKind::Storage {
+                demand += waits(unit);
+            } else {
+                let is_doubled = doubled.iter().any(|port| port.name == unit.name);
+                demand = unit.demand() / if is_doubled { 2.0 } else { 1.0 };
+            }
+            highest = f64::max(highest, demand);
+        }
+        highest
     }
 
     /// The [critical](Self::critical) ports if they limit the run; empty if latency and bursts limit it.
@@ -299,12 +320,12 @@ impl Waits {
         let port = &mut units[place];
         let (instances, all) = (port.instances, port.total());
         let mut idle = port.idle.iter_mut();
+        // Items that wait behind the port block it instead.
         if let Some((reason, _)) = idle.find(|(name, _)| name == self.reason.name()) {
             *reason = format!("{reason} {}", self.name);
-        }
-        let waits_of_port = !(self.reason == StallReason::Full && port.empties_itself);
-        if waits_of_port {
-            port.busiest = port.busiest.saturating_sub(self.cycles / instances.max(1));
+            if !(self.reason == StallReason::Full && port.holds_items) {
+                port.busiest = port.busiest.saturating_sub(self.cycles / instances.max(1));
+            }
         }
         let unused = all.saturating_sub(self.cycles);
         let storage = UnitCycles {
@@ -315,7 +336,7 @@ impl Waits {
             idle: vec![(self.reason.name().to_owned(), self.cycles), ("unused".to_owned(), unused)],
             moved: 0,
             rate: None,
-            empties_itself: false,
+            holds_items: false,
             needed: 0,
             busiest: match self.reason {
                 StallReason::Full => self.cycles,
@@ -396,9 +417,8 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
             };
             (named, sum(&|a| a.idle[reason as usize]))
         });
-        let empties_itself =
-            names.get(at + 1).is_some_and(|next| next.strip_suffix("_out") == Some(name));
-        let full = [StallReason::Full].into_iter().filter(|_| !empties_itself);
+        let holds_items = alike.iter().any(|(_, activity)| activity.holds_items);
+        let full = [StallReason::Full].into_iter().filter(|_| !holds_items);
         let waits = || [StallReason::Miss, StallReason::Contended].into_iter().chain(full.clone());
         let of_instance =
             |a: &Activity| a.needed() + waits().map(|reason| a.idle[reason as usize]).sum::<u64>();
@@ -409,7 +429,7 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
             busy: sum(&|a| a.busy),
             moved: sum(&|a| a.moved),
             rate: alike.first().and_then(|(_, a)| a.rate),
-            empties_itself,
+            holds_items,
             needed: sum(&Activity::needed),
             busiest: alike.iter().map(|(_, a)| of_instance(a)).max().unwrap_or(0),
             idle: idle.filter(|(_, cycles)| *cycles > 0).collect(),

@@ -84,6 +84,9 @@ pub struct Activity {
     pub rate: Option<Rate>,
     /// Cycles without work, by reason, in the order of [`StallReason::ALL`].
     pub idle: [u64; StallReason::ALL.len()],
+    /// Whether the unit is built to hold items until a bin is flushed, so that full storage is its normal state.
+    #[serde(skip)]
+    pub holds_items: bool,
     /// Minimum number of cycles for the items if groups that cannot share a cycle need more than `rate` implies; else 0.
     #[serde(skip)]
     pub least: u64,

@@ -10,12 +10,16 @@ use quadrille::gpu::method::Method;
 use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
+use quadrille::gpu::warp::cores::CoresCounters;
 use quadrille::gpu::wiring::{Simulator, Watch};
+use quadrille::gpu::zrop::framebuffer::Tests;
 
 use crate::support::emulated::{config, prepared, run};
 use crate::support::scenes::{self, Random};
 
-const [HET, QM, HET_QM]: [Imitation; 3] = Imitation::ALL;
+const HET: Imitation = Imitation::ALL[0];
+const QM: Imitation = Imitation::ALL[1];
+const HET_QM: Imitation = Imitation::ALL[2];
 
 fn drawn(draw: &Draw, imitation: Imitation) -> SimulationResult {
     let simulator = Simulator::new(&Config::default(), Variant::BASELINE).unwrap();
@@ -78,10 +82,9 @@ fn neighbouring_quads_of_a_warp_are_merged() {
     assert_eq!([alpha(4, 4), alpha(5, 5), alpha(8, 8)], [0.875, 0.875, 0.0]);
     // 26 instructions in place of 20, and 4 vertices of 3 squares in a vertex warp.
     let plain = Simulator::new(&Config::default(), Variant::BASELINE).unwrap();
-    let plain = plain.run(&draw, draw.shader(), &quadrille::gpu::zrop::framebuffer::Tests::default());
-    let instructions = |result: &SimulationResult| {
-        result.statistics.of::<quadrille::gpu::warp::cores::CoresCounters>().instructions
-    };
+    let plain = plain.run(&draw, draw.shader(), &Tests::default());
+    let instructions =
+        |result: &SimulationResult| result.statistics.of::<CoresCounters>().instructions;
     assert_eq!([instructions(&plain), instructions(&result)], [20, 26]);
 }
 
@@ -90,7 +93,7 @@ fn neighbouring_quads_of_a_warp_are_merged() {
 fn quads_at_one_position_are_merged_as_by_quad_reordering() {
     let draw = squares(&[[4, 4]; 8], 0.25);
     let merged = Simulator::new(&Config::default(), Variant::QM).unwrap();
-    let merged = merged.run(&draw, draw.shader(), &quadrille::gpu::zrop::framebuffer::Tests::default());
+    let merged = merged.run(&draw, draw.shader(), &Tests::default());
     let result = drawn(&draw, QM);
     assert_eq!((result.quads, result.fragments), (merged.quads, merged.fragments));
     assert_eq!(result.quads.merged_pairs, 4);

@@ -207,6 +207,18 @@ fn the_resource_that_limits_is_named() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Flushes of 64 quads without pairs take 16 cycles to scan, 8 to emit and 64/3 to blend. A single buffer is scanned and
+/// emptied in turns, in 24 cycles, in a third of which the scan waits for the buffer.
+#[test]
+fn quad_reordering_with_one_buffer_limits_while_it_empties_it() {
+    let places: Vec<_> = (0..800).map(|n| [n % 8 * 16, n % 40 / 8 * 16, 16, 16]).collect();
+    let draw = Draw::rectangles(128, 80, &places, [1.0; 3], 0.05);
+    let set = |buffers| [buffers, "prop.quads_out_per_cycle=8", "crop.bytes_per_cycle=96"];
+    let limit = |buffers| run(&draw, &set(buffers), Variant::QRU).limit().unwrap();
+    assert!(limit("qru.buffers=1").split(", ").any(|port| port == "qru"));
+    assert_eq!(limit("qru.buffers=2"), "crop");
+}
+
 /// 40,000 primitives of a quad each, two per cycle from vertex shading. The units of the raster are at work for a
 /// cycle with each of them, or with two of them together.
 #[test]

@@ -121,13 +121,10 @@ pub(super) struct Coalescer<T, P> {
 
 impl<T, P: FlushPolicy> Coalescer<T, P> {
     pub(super) fn new(bins: Bins<T, P>, input: Rate, output: IssuePort) -> Self {
-        Self {
-            bins,
-            input: Activity::of_rate(input),
-            input_clock: RateClock::new(input),
-            output,
-            flushes: Flushes::default(),
-        }
+        let input_clock = RateClock::new(input);
+        let mut input = Activity::of_rate(input);
+        input.holds_items = true;
+        Self { bins, input, input_clock, output, flushes: Flushes::default() }
     }
 
     #[inline]

@@ -178,7 +178,7 @@ impl ComputeResult {
             idle: idle.map(|(name, cycles)| (name.to_owned(), cycles)).collect(),
             moved: self.counts.instructions,
             rate: None,
-            empties_itself: false,
+            holds_items: false,
             needed: reasons.issue,
             busiest: (reasons.issue + reasons.memory).div_ceil(self.counts.schedulers.max(1)),
             timeline: None,

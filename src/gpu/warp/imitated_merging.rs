@@ -5,6 +5,7 @@
 //! simulated quad merging. Time and energy are those of merging in a shader; the picture is wrong where the quads of a pair
 //! have different positions. A lane without a fragment has no output, so the colours shuffled to it are lost.
 
+use quadrille_base::math::index;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
 use quadrille_machine::{MapKind, Maps, ShadedWarp, fragments};
@@ -44,11 +45,7 @@ impl ImitatedMerging {
     }
 
     /// Merges pairs of a warp's quads that are above the alpha cut. Returns the number of removed quads and fragments.
-    pub(super) fn merge(
-        &mut self,
-        warp: &mut ShadedWarp,
-        maps: Option<&mut Maps>,
-    ) -> [u64; 2] {
+    pub(super) fn merge(&mut self, warp: &mut ShadedWarp, mut maps: Option<&mut Maps>) -> [u64; 2] {
         let (survivors, before) = (warp.quads.len(), warp.quads.fragments());
         self.owed += survivors as u64 * self.share.removed;
         let due = self.owed.checked_div(self.share.of).unwrap_or(0);
@@ -58,10 +55,9 @@ impl ImitatedMerging {
         }
         self.owed -= pairs * self.share.of;
         let mut removed = 0;
-        let mut maps = maps;
         let slots = warp.quads.slots();
         slots[survivors..].iter_mut().for_each(|slot| slot.mask = 0);
-        for [first, second] in slots.as_chunks_mut().0.iter_mut().take(pairs as usize) {
+        for [first, second] in slots.as_chunks_mut().0.iter_mut().take(index(pairs)) {
             if let Some(maps) = &mut maps {
                 maps.count(MapKind::Merged, quad_index(warp.tile, second.position), second.mask);
             }

@@ -18,8 +18,12 @@ pub fn table(view: &str, methods: &[MethodRelief]) -> String {
     let headings: Vec<_> = headings.chain(names.iter().map(String::as_str)).collect();
     let mut table = TextTable::new(&headings);
     let limits = methods.iter().map(|relief| {
-        let gain = relief.of_limit().map_or(String::new(), |part| format!(" {}", percent(part)));
-        format!("{}{gain}", relief.limiting.as_deref().unwrap_or("none"))
+        let named = relief.limiting.as_deref();
+        match relief.of_limit() {
+            Some(part) if named.is_none() => format!("none, {} {}", part.name, percent(part)),
+            Some(part) => format!("{} {}", part.name, percent(part)),
+            None => named.unwrap_or("none").to_owned(),
+        }
     });
     let first = ["limited by", "", ""].map(str::to_owned).into_iter();
     table.row(first.chain(limits));

@@ -264,7 +264,7 @@ mod tests {
             idle: idle.iter().map(|(r, c)| ((*r).to_owned(), *c)).collect(),
             moved: 0,
             rate: None,
-            empties_itself: false,
+            holds_items: false,
             needed: busy,
             busiest: busy + idle.iter().filter(|(r, _)| *r == "full").map(|(_, c)| c).sum::<u64>(),
             timeline: None,

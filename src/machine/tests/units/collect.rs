@@ -14,7 +14,7 @@ fn port(name: &'static str, [busy, needed]: [u64; 2], reason: &str) -> UnitCycle
         idle: vec![(reason.to_owned(), 100 - busy)],
         moved: 0,
         rate: None,
-        empties_itself: false,
+        holds_items: false,
         needed,
         busiest: needed + if waits { 100 - busy } else { 0 },
         timeline: None,
@@ -37,9 +37,9 @@ fn a_port_that_passes_partial_beats_does_not_limit() {
 /// Tile coalescing waits for bins in front of a slow output port, or a unit without an output port for room of its own.
 #[test]
 fn full_bins_count_for_the_port_that_empties_them() {
-    let full = |empties_itself| {
-        let busiest = if empties_itself { 50 } else { 100 };
-        let unit = UnitCycles { empties_itself, busiest, ..port("tc", [50, 50], "full") };
+    let full = |holds_items| {
+        let busiest = if holds_items { 50 } else { 100 };
+        let unit = UnitCycles { holds_items, busiest, ..port("tc", [50, 50], "full") };
         named(&[unit, port("tc_out", [95, 95], "drained")])
     };
     assert_eq!(full(true).as_deref(), Some("tc_out"));
@@ -56,6 +56,35 @@ fn a_storage_limits_if_its_room_is_worth_as_much_as_the_ports() {
     };
     assert_eq!(with(90).as_deref(), Some("buffer, coarse"));
     assert_eq!(with(99).as_deref(), Some("coarse"));
+}
+
+/// The fetch of positions holds up grids in 24 cycles, whatever the rate of CROP: twice this rate saves 10 cycles until the
+/// grids limit, and more room saves the 6 in which CROP does not work.
+#[test]
+fn waits_for_room_remain_behind_faster_ports() {
+    let storage = UnitCycles {
+        kind: PortKind::Storage,
+        idle: vec![("full".to_owned(), 24), ("unused".to_owned(), 76)],
+        ..port("fetch", [0, 0], "")
+    };
+    let crop = || port("crop", [94, 94], "starved by cores");
+    let grids = |busy| port("grids", [busy; 2], "blocked by setup");
+    assert_eq!(named(&[grids(60), storage.clone(), crop()]).as_deref(), Some("fetch, crop"));
+    assert_eq!(named(&[grids(30), storage, crop()]).as_deref(), Some("crop"));
+}
+
+/// Items that wait behind a port block it: its demand is that of its items.
+#[test]
+fn waits_behind_a_port_are_not_taken_from_its_demand() {
+    let waits = Waits { name: "fetch", port: "tgc", reason: StallReason::Full, cycles: 20 };
+    let demand = |reason| {
+        let mut units = vec![port("tgc", [70, 70], reason)];
+        waits.add_to(&mut units);
+        units[0].busiest
+    };
+    assert_eq!(demand("blocked by setup"), 70);
+    // All 30 waits of the port count for its demand, and 20 of them are waits for the storage.
+    assert_eq!(demand("full"), 80);
 }
 
 /// Quad reordering, at work in two thirds of the cycles, holds up the test in front of it while the raster waits.
@@ -84,6 +113,14 @@ fn the_busiest_of_several_instances_limits() {
     let mut units = vec![UnitCycles { idle: full, ..of_two(port("tgc", [40, 20], "")) }];
     waits.add_to(&mut units);
     assert_eq!(named(&units).as_deref(), Some("fetch"));
+    // The instances wait in 45 of 100 cycles each, perhaps at the same time, and CROP works in 76.
+    let storage = UnitCycles {
+        kind: PortKind::Storage,
+        idle: vec![("full".to_owned(), 90), ("unused".to_owned(), 110)],
+        ..of_two(port("fetch", [0, 0], ""))
+    };
+    let crop = UnitCycles { busiest: 76, ..of_two(port("crop", [120, 60], "")) };
+    assert_eq!(named(&[storage, crop]).as_deref(), Some("fetch, crop"));
 }
 
 /// Busy memory goes before the port that waits for it; in half of the cycles or less, nothing limits.
