@@ -25,16 +25,16 @@ use quadrille_machine::{
     Beat, ColourQuad, Cycle, Retired, Sink, Stage, Unit, Visitor, WARP_QUADS, chain, statistics,
 };
 
-/// Simulates the draws of an imitation on the machine of `timed`, a simulator of the conventional pipeline. Returns the
-/// result of the timed draw.
+/// Simulates the draws of an imitation on the machine of `simulator`, which simulates the conventional pipeline. Returns
+/// the result of the timed draw.
 pub fn run(
-    timed: &Simulator,
+    simulator: &Simulator,
     imitation: Imitation,
     draw: &Draw,
     shader: FragmentShader<'_>,
 ) -> SimulationResult {
     let variant = imitation.variant();
-    let mut timed = timed.clone();
+    let mut timed = simulator.clone();
     let mut tests = Tests::default();
     let mut outcome = ImitationOutcome::default();
     if variant.het() {
@@ -43,13 +43,14 @@ pub fn run(
             pass: StencilOperation::DecrementClamp,
             ..StencilTest::default()
         };
-        let (counts, uncounted) = count_fragments(&timed.beside(Variant::BASELINE), draw, shader);
+        let (counts, uncounted) =
+            count_fragments(&simulator.beside(Variant::BASELINE), draw, shader);
         tests.stencil = Some((test, counts));
         outcome.fragments_uncounted = uncounted;
         timed = timed.with_filled_stencil();
     }
     if variant.qru() {
-        let merging = timed.beside(variant).run(draw, shader, &Tests::default());
+        let merging = simulator.beside(variant).run(draw, shader, &Tests::default());
         let share = MergeShare::of(&merging.quads);
         outcome.merge_share = share.ratio();
         timed = timed.merging_in_shader(share);

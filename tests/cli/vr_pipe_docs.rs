@@ -129,4 +129,10 @@ fn speedups_over_other_baselines() {
             table.expect(table.row(row), column, &[truck.speedup(method)]);
         }
     }
+    let flags = "--width 490 --method baseline,imitated:qm,imitated:het,imitated:het+qm";
+    let Some(truck) = View::trained("truck", flags) else { return };
+    let row = table.row("imitated: imitated:qm, imitated:het, imitated:het+qm");
+    for (column, method) in [("QM", "qm"), ("HET", "het"), ("HET+QM", "het+qm")] {
+        table.expect(row, column, &[truck.speedup(&format!("imitated:{method}"))]);
+    }
 }

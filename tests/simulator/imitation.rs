@@ -47,7 +47,7 @@ fn squares(places: &[[u32; 2]], alpha: f32) -> Draw {
 #[test]
 fn stencil_values_count_fragments_down() {
     let mut places = vec![[4, 4]; 300];
-    places[8] = [8, 8];
+    places[8] = [8, 4];
     let result = drawn(&squares(&places, 0.5), HET);
     let fragments = result.fragments;
     assert_eq!((fragments.blended, fragments.hidden), (4 * 9, 4 * 291));
