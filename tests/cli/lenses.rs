@@ -46,16 +46,16 @@ fn an_orthographic_picture_has_the_scale_of_its_target() {
     let draw = |name: &str, flags: &[&[&str]]| {
         place.picture(name, &[&flags.concat()[..], &sides].concat())
     };
-    let at = |eye| ["--eye", eye, "--target", "0,0,0", "--fov", "60"];
-    let near = draw("a.npy", &[&at("0,0,-4"), &model]);
+    let at = |eye| ["--eye", eye, "--target", "0,0,0", "--fov", "6"];
+    let near = draw("a.npy", &[&at("0,0,-40"), &model]);
     assert!(covered(&near) > 0.02);
     // From twice the distance through half of the slope.
-    let fov = (60_f64.to_radians() / 2.0).tan().atan2(2.0).to_degrees() * 2.0;
-    let far = ["--eye", "0,0,-8", "--target", "0,0,0", "--fov", &fov.to_string()];
+    let fov = (6_f64.to_radians() / 2.0).tan().atan2(2.0).to_degrees() * 2.0;
+    let far = ["--eye", "0,0,-80", "--target", "0,0,0", "--fov", &fov.to_string()];
     let far = draw("b.npy", &[&far, &model]);
     let flat = near.pixels().iter().zip(far.pixels()).filter(|(a, b)| (a[3] - b[3]).abs() > 1e-3);
     assert_eq!(flat.count(), 0);
-    assert_ne!(draw("c.npy", &[&at("0,0,-4")]), near);
+    assert_ne!(draw("c.npy", &[&at("0,0,-40")]), near);
     // Views of a file and views that are chosen find a target of their own.
     let shot = ["--cameras", "cameras.json", "--view", "shot_1"];
     assert_ne!(draw("d.npy", &[&shot, &model]), draw("e.npy", &[&shot]));
