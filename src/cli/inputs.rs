@@ -78,12 +78,8 @@ pub(super) fn remark_unused(path: &Path, columns: &[String], session: &Session) 
 }
 
 pub(super) fn warn_of_dropped(path: &Path, dropped: Dropped, session: &Session) {
-    if dropped.total() > 0 {
-        session.warn(&format!(
-            "{}: rows without a valid splat were dropped: {}; `quadrille info` shows the reasons",
-            path.display(),
-            dropped.total()
-        ));
+    if let Some(warning) = dropped.warning() {
+        session.warn(&format!("{}: {warning}", path.display()));
     }
 }
 
@@ -110,6 +106,44 @@ pub(super) fn warn_if_few(
             session.warn(&format!("view \"{}\": no splat is in view", camera.name));
         }
         None => {}
+    }
+}
+
+/// Warns once of the frames of a film that show almost nothing, with the reason for the first one. That of frame 0 is
+/// left out, since [`warn_if_unseen`] gives it before the film is drawn. Without the scene in memory, only frames without
+/// a splat are known.
+pub(super) fn warn_of_frames(
+    scene: Option<&Scene>,
+    cameras: &[Camera],
+    profile: &Profile,
+    in_view: &[u64],
+    session: &Session,
+) {
+    let mut why = None;
+    let mut frames: Vec<usize> = Vec::new();
+    for (frame, (camera, in_view)) in cameras.iter().zip(in_view).enumerate() {
+        let sight = scene.map(|scene| Sight::of(*in_view, &scene.splats, camera, profile));
+        let is_few = sight.as_ref().map_or(Sight::is_nothing(*in_view), |s| *s != Sight::Enough);
+        if is_few {
+            if frames.is_empty() && frame > 0 {
+                why = sight.and_then(|sight| sight.warning().map(str::to_owned));
+            }
+            frames.push(frame);
+        }
+    }
+    if frames.iter().any(|frame| *frame > 0 || scene.is_none()) {
+        let runs = frames.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+            [first, .., last] => format!("{first} to {last}"),
+            run => run.iter().map(usize::to_string).collect(),
+        });
+        let text = format!(
+            "{} of {} frames show no splat or almost none: {}",
+            frames.len(),
+            cameras.len(),
+            runs.collect::<Vec<_>>().join(", ")
+        );
+        let why = why.map_or(String::new(), |why| format!("; {why}"));
+        session.warn(&(text + &why));
     }
 }
 

@@ -22,7 +22,7 @@ use super::console::{Exit, print, print_json};
 use super::exposures::ViewExposures;
 use super::film::{FilmFrames, pictures_or_film};
 use super::frames::{Backend, band_rows};
-use super::inputs::warn_if_unseen;
+use super::inputs::{warn_if_unseen, warn_of_frames};
 use super::outputs::{Output, Outputs, refuse_given};
 use super::resume::{Resume, note_of};
 use super::session::Session;
@@ -87,13 +87,16 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         return job.probe(scene, &source, views, &settings);
     }
     if let Some(film) = &job.film {
-        // Warn once for the whole path, from its first view.
+        // The first view is judged before the work, the others by their counts.
         if let (Some(scene), Some(camera)) = (source.scene(), views.cameras.first()) {
             warn_if_unseen(scene, camera, &profile, session);
         }
         let cameras = &views.cameras;
-        let draw = |frames: &FilmFrames| source.film(&job, cameras, &settings, frames);
+        let mut in_view = Vec::new();
+        let draw =
+            |frames: &FilmFrames| source.film(&job, cameras, &settings, frames, &mut in_view);
         let finished = film.record(&views, flags.draw.background, session, draw)?;
+        warn_of_frames(source.scene(), cameras, &profile, &in_view, session);
         let call = job.call(&source, &views, &settings)?;
         finished.report(args.json.then(|| call.of_film()), cameras)?;
         return print_flags(call.view_flags.filter(|_| !args.json));

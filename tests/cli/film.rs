@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::program::{DONE, Place, USAGE};
 
@@ -55,6 +55,46 @@ fn film(place: &Place, name: &str, threads: &str) -> Vec<u8> {
     let path = ["--path", "camera_path.json", "--threads", threads];
     place.expect(DONE, &[&["render", "scene.ply", "-o", name], &path[..]].concat());
     fs::read(place.path(name)).unwrap()
+}
+
+/// Frames in the middle of a path that see nothing are named, and so is a single one at its end.
+#[test]
+fn frames_that_show_nothing_are_named() {
+    let place = Place::new();
+    let views = fs::read(place.path("cameras.json")).unwrap();
+    let views: Value = serde_json::from_slice(&views).unwrap();
+    let [shot, away] = [false, true].map(|is_away| {
+        let mut view = views[1].clone();
+        if is_away {
+            view["position"] = json!([0, 0, 5000]);
+        }
+        view
+    });
+    for (frames, expected) in [
+        (
+            vec![&shot, &away, &away, &shot, &away],
+            Some("3 of 5 frames show no splat or almost none: 1 to 2, 4"),
+        ),
+        (vec![&away, &away, &shot], Some("2 of 3 frames show no splat or almost none: 0 to 1")),
+        (vec![&shot, &shot], None),
+    ] {
+        let frames: Vec<Value> = frames
+            .into_iter()
+            .enumerate()
+            .map(|(at, view)| {
+                let mut view = view.clone();
+                view["img_name"] = format!("{at:04}").into();
+                view
+            })
+            .collect();
+        fs::write(place.path("path.json"), Value::from(frames).to_string()).unwrap();
+        let render = ["render", "scene.ply", "--path", "path.json", "-o", "a.y4m"];
+        let errors = String::from_utf8(place.expect(DONE, &render).stderr).unwrap();
+        match expected {
+            Some(words) => assert!(errors.contains(words), "{errors}"),
+            None => assert!(!errors.contains("frames show"), "{errors}"),
+        }
+    }
 }
 
 /// Frame `i` of a film is the picture of camera `i`, and the bytes do not depend on the number of threads.

@@ -25,18 +25,26 @@ pub(super) struct FilmJob<'a, T> {
     pub(super) threads: usize,
 }
 
+/// A frame for the writer, and its number of splats in view.
+type Shot = (Prepared, u64);
+
 impl<T: Fn() -> FrameTimer + Sync> FilmJob<'_, T> {
-    /// Renders all frames and appends them in order; returns how many were rendered at once.
+    /// Renders all frames and appends them in order, and the number of splats in view of each to `in_view`; returns how
+    /// many frames were rendered at once.
     ///
     /// A frame on one thread costs less work than on several, so each thread renders frames of its own as
     /// far as memory allows, which the first frame tells. Frame `i` is rendered by worker `i % workers`,
     /// whose channel holds one frame: writing in order never waits for a frame that nobody renders, and
     /// no worker runs far ahead. Pictures do not depend on the number of threads, so neither does the film.
-    pub(super) fn shoot(&self) -> Result<usize> {
+    pub(super) fn shoot(&self, in_view: &mut Vec<u64>) -> Result<usize> {
         let threads = self.threads;
         let Some((first, rest)) = self.cameras.split_first() else { return Ok(1) };
         let mut worker = Worker::new(self, threads)?;
-        self.film.push(worker.frame(first)?)?;
+        let mut push = |(prepared, splats): Shot| {
+            in_view.push(splats);
+            self.film.push(prepared)
+        };
+        push(worker.frame(first)?)?;
         let bytes = worker.bytes();
         drop(worker);
         let workers = (MEMORY / bytes.max(1)).clamp(1, threads).min(rest.len().max(1));
@@ -49,11 +57,11 @@ impl<T: Fn() -> FrameTimer + Sync> FilmJob<'_, T> {
                 scope.spawn(move || self.work(mine, threads / workers, &sender, has_ended));
                 receiver
             };
-            let channels: Vec<Receiver<Result<Prepared>>> = (0..workers).map(begin).collect();
+            let channels: Vec<Receiver<Result<Shot>>> = (0..workers).map(begin).collect();
             let taken = (0..rest.len()).try_for_each(|frame| {
-                let prepared = channels[frame % workers].recv();
+                let shot = channels[frame % workers].recv();
                 // A closed channel means that the worker has panicked.
-                self.film.push(prepared.map_err(|_| Error::Cancelled)??)
+                push(shot.map_err(|_| Error::Cancelled)??)
             });
             // On an error, the other workers stop at their next frame.
             has_ended.store(true, Ordering::Relaxed);
@@ -66,7 +74,7 @@ impl<T: Fn() -> FrameTimer + Sync> FilmJob<'_, T> {
         &self,
         cameras: impl Iterator<Item = &'c Camera>,
         threads: usize,
-        sender: &SyncSender<Result<Prepared>>,
+        sender: &SyncSender<Result<Shot>>,
         has_ended: &AtomicBool,
     ) {
         let mut worker = match Worker::new(self, threads) {
@@ -103,14 +111,14 @@ impl<'a, T: Fn() -> FrameTimer + Sync> Worker<'a, T> {
         })
     }
 
-    fn frame(&mut self, camera: &Camera) -> Result<Prepared> {
+    fn frame(&mut self, camera: &Camera) -> Result<Shot> {
         let Self { job, timer, frame, .. } = self;
-        let (used_bytes, prepared) = self.pool.install(|| {
+        let (times, prepared) = self.pool.install(|| {
             let times = timer.render(frame, job.splats, camera, 1)?;
-            Ok::<_, Error>((times.frame_bytes, job.film.format.prepare(frame, job.background)))
+            Ok::<_, Error>((times, job.film.format.prepare(frame, job.background)))
         })?;
-        self.used_bytes = used_bytes;
-        Ok(prepared)
+        self.used_bytes = times.frame_bytes;
+        Ok((prepared, times.counts.splats_in_frustum))
     }
 
     /// Memory of a frame in bytes: working arrays, and three pictures' worth for the frame, a copy and its encoding.

@@ -117,18 +117,23 @@ impl Source {
         }
     }
 
-    /// Draws the frames of a film of the views; returns how many are drawn at once.
+    /// Draws the frames of a film of the views, and appends their numbers of splats in view to `in_view`; returns how many
+    /// frames are drawn at once.
     pub(super) fn film(
         &mut self,
         job: &Job<'_>,
         cameras: &[Camera],
         settings: &RenderSettings,
         film: &FilmFrames,
+        in_view: &mut Vec<u64>,
     ) -> Result<usize> {
         let background = colour_behind(job.args.flags.draw.background, None);
         match self {
             Self::Batches(batches) => {
-                let take = |_: usize, frame: &Frame, _: DrawnView| film.take(frame, background);
+                let take = |_: usize, frame: &Frame, (counts, ..): DrawnView| {
+                    in_view.push(counts.splats_in_frustum);
+                    film.take(frame, background)
+                };
                 batches.draw(job, cameras, settings, take).map(|()| 1)
             }
             Self::Scene(scene) => {
@@ -140,11 +145,11 @@ impl Source {
                     background,
                     threads: job.session.pool()?.current_num_threads(),
                 };
-                film.shoot()
+                film.shoot(in_view)
             }
             Self::InPlace(_) => {
                 *self = Self::load(job)?;
-                self.film(job, cameras, settings, film)
+                self.film(job, cameras, settings, film, in_view)
             }
         }
     }
