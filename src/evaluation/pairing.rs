@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files;
 use quadrille_base::image::film::is_film_name;
-use quadrille_scene::cameras::view_of_picture;
+use quadrille_scene::cameras::{is_picture_name, view_of_picture};
 
 /// Path of standard input.
 pub const STDIN: &str = "-";
@@ -102,7 +102,7 @@ fn is_folder(path: &Path) -> Result<bool> {
 }
 
 fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
-    let (in_a, in_b) = (paths(a, is_picture_name)?, paths(b, is_picture_name)?);
+    let (in_a, in_b) = (picture_paths(a)?, picture_paths(b)?);
     let mut matched: Vec<(String, String)> =
         in_a.intersection(&in_b).map(|name| (name.clone(), name.clone())).collect();
     // Files without a namesake are matched by the name of their view, if that is unique.
@@ -159,20 +159,17 @@ fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
     pairs.collect()
 }
 
-/// Extensions of pictures that [`files::read`] does not read.
-const UNREAD: [&str; 10] =
-    ["webp", "tif", "tiff", "bmp", "avif", "heic", "heif", "jxl", "ppm", "hdr"];
-
-/// Whether `path` has the extension of a picture; reading some of them is an error, which a comparison reports.
-fn is_picture_name(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let is_unread = |own: &&str| extension.is_some_and(|e| e.eq_ignore_ascii_case(own));
-    files::is_readable_name(path) || UNREAD.iter().any(is_unread)
-}
-
-/// Paths of the pictures in a folder and below that [`files::read`] reads.
+/// Paths of the pictures in a folder and below. Those of formats that [`files::read`] refuses by name are left out if a
+/// picture that is read has the name of their view.
 pub(super) fn picture_paths(folder: &Path) -> Result<BTreeSet<String>> {
-    paths(folder, files::is_readable_name)
+    let is_picture =
+        |path: &Path| path.to_str().is_some_and(is_picture_name) && !is_film_name(path);
+    let mut pictures = paths(folder, is_picture)?;
+    let is_readable = |name: &String| files::is_readable_name(Path::new(name));
+    let readable = pictures.iter().filter(|name| is_readable(name));
+    let views: BTreeSet<String> = readable.map(|name| view_of_picture(name)).collect();
+    pictures.retain(|name| is_readable(name) || !views.contains(&view_of_picture(name)));
+    Ok(pictures)
 }
 
 /// Paths with `/` of the files in a folder and below whose names `accept` takes. Hidden files and folders are left out:

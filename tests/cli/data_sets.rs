@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
+use crate::support::program::{DONE, Place, SHOT, UNREADABLE, USAGE};
 use crate::support::shared;
 
 /// Of `shot_0.png` and `shot_0.jpg`, the file whose name stands in the camera file is the photo; the same for masks.
@@ -60,6 +60,10 @@ fn a_selection_of_several_views_needs_a_camera_file() {
             }
             place.expect_error(USAGE, &[command, &["--view", list]].concat(), &["camera file"]);
         }
+        write_suite(&place, "alone/scene.ply", &format!("view = \"{list}\""));
+        place.expect_error(UNREADABLE, &["bench", "suite.toml", "-o", "a.jsonl"], &["camera file"]);
+        #[cfg(feature = "view")]
+        place.expect_error(USAGE, &["view", "alone/scene.ply", "--view", list], &["camera file"]);
     }
     let cameras =
         ["render", "scene.ply", "--cameras", "cameras.json", "-o", "{view}.png", "--view"];
@@ -70,6 +74,50 @@ fn a_selection_of_several_views_needs_a_camera_file() {
     .unwrap()[0]]);
     fs::write(place.path("cameras.json"), one.to_string()).unwrap();
     place.expect_error(USAGE, &[&cameras[..], &["train"]].concat(), &["which selects none"]);
+    write_suite(&place, "scene.ply", "cameras = \"cameras.json\"\nview = \"train\"");
+    let bench = ["bench", "suite.toml", "-o", "a.jsonl"];
+    place.expect_error(UNREADABLE, &bench, &["which selects none"]);
+    #[cfg(feature = "view")]
+    {
+        let view = ["view", "scene.ply", "--cameras", "cameras.json", "--view", "train"];
+        place.expect_error(USAGE, &view, &["which selects none"]);
+    }
+}
+
+/// A suite of one scene with these lines about its views.
+fn write_suite(place: &Place, scene: &str, views: &str) {
+    let text = format!(
+        "methods = [\"baseline\"]\n[[scene]]\nname = \"a\"\npath = \"{scene}\"\nwidth = 32\n{views}\n"
+    );
+    fs::write(place.path("suite.toml"), text).unwrap();
+}
+
+/// Two folders: files of one name are a pair, and another picture of the same view is named, as is one of a format that is
+/// not read; beside a picture that is read, such a file does not count.
+#[test]
+fn folders_with_several_pictures_of_a_view_name_them() {
+    let place = Place::new();
+    for folder in ["renders", "photos", "phone"] {
+        fs::create_dir(place.path(folder)).unwrap();
+    }
+    let shot = [&["render", "scene.ply"], &SHOT[..]].concat();
+    for file in ["renders/im_0.png", "photos/im_0.png", "photos/im_0.jpg", "phone/im_0.jpg"] {
+        place.expect(DONE, &[&shot[..], &["-o", file]].concat());
+    }
+    let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic";
+    fs::write(place.path("phone/im_0.HEIC"), heic).unwrap();
+    let gate = ["--fail-under-psnr", "20"];
+    let compare = |photos: &'static str| [&["compare", "renders", photos], &gate[..]].concat();
+    let failed = place.expect(1, &compare("photos"));
+    let errors = String::from_utf8(failed.stderr).unwrap();
+    assert!(errors.contains("photos/im_0.jpg"), "{errors}");
+    place.expect(DONE, &compare("phone"));
+    fs::remove_file(place.path("phone/im_0.jpg")).unwrap();
+    let scene = ["compare", "scene.ply", "phone", "--cameras", "cameras.json", "--view", "shot_0"];
+    fs::rename(place.path("phone/im_0.HEIC"), place.path("phone/shot_0.HEIC")).unwrap();
+    place.expect_error(UNREADABLE, &scene, &["shot_0.HEIC", "HEIC, which is not read"]);
+    fs::rename(place.path("phone/shot_0.HEIC"), place.path("phone/im_0.HEIC")).unwrap();
+    place.expect_error(UNREADABLE, &compare("phone"), &["im_0.HEIC", "HEIC, which is not read"]);
 }
 
 /// Photos and masks of the field: as evaluated by hand, or refused.

@@ -48,7 +48,7 @@ pub use framing::{EyeRule, Framing, FramingTarget, fitting_eye, orbit};
 pub use framing::{weighted_quantiles, weighted_samples};
 pub use inria_json::write as write_inria_json;
 pub use load::{load, load_bytes, load_with};
-pub use names::{last_component_of_picture, view_of_picture};
+pub use names::{is_picture_name, last_component_of_picture, view_of_picture};
 pub use picture_size::{PictureScale, PictureSize};
 pub use selection::{load_views, select};
 pub use view_spec::{ViewSpec, Views};

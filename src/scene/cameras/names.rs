@@ -46,6 +46,11 @@ const PICTURE_EXTENSIONS: [&str; 22] = [
     "heic", "heif", "avif", "jxl", "jp2", "ppm", "pgm", "tga", "dng",
 ];
 
+/// Whether a path has the extension of a picture, of a format that is read or not.
+pub fn is_picture_name(path: &str) -> bool {
+    of_picture(path) != path
+}
+
 /// View name of a picture: its path without a picture extension. Other extensions, as in `scan.v2`, stay in the name.
 pub(super) fn of_picture(path: &str) -> &str {
     match path.rsplit_once('.') {

@@ -218,11 +218,29 @@ pub(crate) fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
             named,
             "first bytes",
             "a picture: PNG, JPEG, OpenEXR or NPY",
-            match &content[..content.len().min(8)] {
-                [] => "an empty file".to_owned(),
-                start => format!("{start:02x?}"),
+            match (unread_format(content), &content[..content.len().min(8)]) {
+                (Some(name), _) => format!("{name}, which is not read (convert it to PNG or JPEG)"),
+                (None, []) => "an empty file".to_owned(),
+                (None, start) => format!("{start:02x?}"),
             },
         )),
+    }
+}
+
+/// Name of a format of pictures that is recognised but not read.
+fn unread_format(content: &[u8]) -> Option<&'static str> {
+    let brand = content.get(4..12).and_then(|bytes| bytes.strip_prefix(b"ftyp"));
+    match (content, brand) {
+        (_, Some(b"avif" | b"avis")) => Some("AVIF"),
+        (_, Some(b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"mif1" | b"msf1")) => {
+            Some("HEIC")
+        }
+        ([b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..], _) => Some("WebP"),
+        ([b'I', b'I', 42, 0, ..] | [b'M', b'M', 0, 42, ..], _) => Some("TIFF"),
+        ([0xff, 0x0a, ..] | [0, 0, 0, 12, b'J', b'X', b'L', b' ', ..], _) => Some("JPEG XL"),
+        ([b'G', b'I', b'F', b'8', ..], _) => Some("GIF"),
+        ([b'B', b'M', ..], _) => Some("BMP"),
+        _ => None,
     }
 }
 
