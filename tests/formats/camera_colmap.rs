@@ -136,6 +136,31 @@ fn test_views_are_chosen_by_name_or_by_identifier() {
     }
 }
 
+/// nerfstudio follows lists in the folder of the data set, which the other trainers do not read.
+#[test]
+fn lists_of_a_data_set_are_those_of_nerfstudio() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("colmap/sparse/0");
+    std::fs::create_dir_all(&model).unwrap();
+    std::fs::write(model.join("cameras.txt"), CAMERAS_TXT).unwrap();
+    std::fs::write(model.join("images.txt"), IMAGES_TXT).unwrap();
+    std::fs::write(folder.path().join("test_list.txt"), "a.jpg\r\nlost.jpg\n\n").unwrap();
+    let select = |list: &str| {
+        let mut file = load(folder.path()).unwrap();
+        let selected = file.select(list).map(|()| file.cameras[0].name.clone());
+        (selected.map_err(|error| error.to_string()), file.warnings)
+    };
+    let (selected, warnings) = select("test:nerfstudio");
+    assert_eq!(selected.as_deref(), Ok("a"));
+    let words = "test_list.txt names 1 pictures that are no image of the model, such as lost.jpg";
+    assert!(warnings.iter().any(|warning| warning.contains(words)), "{warnings:?}");
+    // nerfstudio refuses a part without a list beside other lists.
+    assert!(select("train:nerfstudio").0.unwrap_err().contains("which selects none"));
+    assert_eq!(select("train").0.as_deref(), Ok("sub_z"));
+    std::fs::write(folder.path().join("train_list.txt"), "sub/z.jpg\n").unwrap();
+    assert_eq!(select("train:nerfstudio").0.as_deref(), Ok("sub_z"));
+}
+
 /// The folder of several models is read as its first model, with a warning. Other texts beside a model are not the model.
 #[test]
 fn the_folder_above_a_model_is_read() {

@@ -49,6 +49,8 @@ pub struct CameraFile {
     pub refused: Vec<RefusedCamera>,
     /// The split into views for training, validation and tests, if the file states it.
     pub split: Option<ViewSplit>,
+    /// The split that lists in the folder of a COLMAP data set state, which nerfstudio alone reads.
+    pub nerfstudio_split: Option<ViewSplit>,
     /// Identifiers of the images of a COLMAP model by index, counting refused cameras: nerfstudio splits the model in their
     /// order, and other files by a fraction. Empty for other files.
     pub image_ids: Vec<u32>,

@@ -67,7 +67,11 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
         names.insert(refused.index, names::of_picture(&refused.name_in_file));
         numbers.insert(refused.index, None);
     }
-    let split = SplitSource::File { stated: file.split.as_ref(), image_ids: &file.image_ids };
+    let split = SplitSource::File {
+        stated: file.split.as_ref(),
+        nerfstudio: file.nerfstudio_split.as_ref(),
+        image_ids: &file.image_ids,
+    };
     let all = ViewNames { names: &names, in_file: &in_file, split };
     let listed = all.selected(views)?;
     if all.is_split_by_name(views) {

@@ -19,7 +19,12 @@ pub(super) enum SplitSource<'a> {
     /// Nothing: the views come from no file.
     None,
     /// The file, or else the names of its views.
-    File { stated: Option<&'a ViewSplit>, image_ids: &'a [u32] },
+    File {
+        stated: Option<&'a ViewSplit>,
+        /// Lists that only nerfstudio reads.
+        nerfstudio: Option<&'a ViewSplit>,
+        image_ids: &'a [u32],
+    },
 }
 
 /// Step between test views in the order of names: `llffhold` of the 3DGS trainer, `test_every` of gsplat, `eval_interval`
@@ -43,7 +48,8 @@ enum SplitRule {
     Default,
     /// As the file or its `test.txt` states.
     Listed,
-    /// As nerfstudio: as the file states, else [`Self::EveryId`] for a COLMAP model and [`Self::Fraction`] for others.
+    /// As nerfstudio: as the file or its own lists state, else [`Self::EveryId`] for a COLMAP model and [`Self::Fraction`]
+    /// for others.
     Nerfstudio,
     /// Every Nth view by the identifier of its image in a COLMAP model is for tests.
     EveryId(usize),
@@ -140,11 +146,12 @@ impl ViewNames<'_> {
 
     /// The rule of `item` if it is a part of a split that follows from the names of the views.
     fn rule_by_name(&self, rule: SplitRule) -> Option<SplitRule> {
-        let SplitSource::File { stated, image_ids } = self.split else { return None };
+        let SplitSource::File { stated, nerfstudio, image_ids } = self.split else { return None };
         let is_stated = stated.is_some_and(|split| !split.is_optional);
         match rule {
             SplitRule::Default | SplitRule::Nerfstudio if is_stated => None,
             SplitRule::Listed => None,
+            SplitRule::Nerfstudio if nerfstudio.is_some() => None,
             SplitRule::Nerfstudio if image_ids.is_empty() => {
                 Some(SplitRule::Fraction(TRAIN_FRACTION))
             }
@@ -163,12 +170,13 @@ impl ViewNames<'_> {
 
     /// Views of a part: as the file states, or by the names of the views.
     fn part(&self, part: ViewPart, rule: SplitRule, item: &str) -> Result<Vec<usize>> {
-        let SplitSource::File { stated, image_ids } = self.split else {
+        let SplitSource::File { stated, nerfstudio, image_ids } = self.split else {
             let expected = "views of a camera file, since only data sets are split";
             return Err(Error::argument("view", expected, format!("\"{item}\"")));
         };
         let Some(by_name) = self.rule_by_name(rule) else {
-            let Some(split) = stated else {
+            let nerfstudio = nerfstudio.filter(|_| rule == SplitRule::Nerfstudio);
+            let Some(split) = nerfstudio.or(stated) else {
                 let expected = "a part of a split that the camera file states (test:8 takes every eighth view)";
                 return Err(Error::argument(
                     "view",

@@ -31,6 +31,11 @@ const MODEL_FILES: [&str; 5] = ["cameras", "images", "points3D", "rigs", "frames
 /// Names of test views beside a model, which the 3DGS trainer reads with `llffhold = 0`.
 const TEST_LIST: &str = "test.txt";
 
+/// Names of the views for training, validation and tests in the folder of a data set, which nerfstudio reads.
+const NERFSTUDIO_LISTS: [&str; 3] = ["train_list.txt", "val_list.txt", "test_list.txt"];
+/// Greatest depth of a model in its data set, as in `colmap/sparse/0`.
+const MODEL_DEPTH: usize = 3;
+
 const MIN_QUATERNION_NORM: f64 = 1e-12;
 
 pub(super) fn find_model(folder: &Path) -> Option<PathBuf> {
@@ -77,7 +82,11 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     let mut file = CameraFile::of(&images_path, cameras)?;
     file.warnings.extend(warnings);
     file.image_ids = ids;
-    file.split = test_list(folder, &file.all_names_in_file());
+    let names = file.all_names_in_file();
+    file.split = test_list(folder, &names);
+    let (split, unknown) = nerfstudio_lists(folder, &names);
+    file.nerfstudio_split = split;
+    file.warnings.extend(unknown);
     let projections = file.cameras.iter().map(|camera| camera.projection);
     file.remarks.extend(distortion_remark(&cameras_path, projections));
     Ok(file)
@@ -92,15 +101,50 @@ fn other_model(folder: &Path) -> Option<String> {
     Some(format!("{read} is read, and not {other}, which holds other images of the data set"))
 }
 
-/// The test views that a list beside the model names, one per line.
+/// The test views that a list beside the model names.
 fn test_list(folder: &Path, names: &[String]) -> Option<ViewSplit> {
-    let path = folder.join(TEST_LIST);
-    let bytes = path.is_file().then(|| FileBytes::open(&path).ok()).flatten()?;
-    let text = String::from_utf8_lossy(&bytes);
-    let listed: HashSet<&str> = text.lines().map(str::trim).collect();
-    let is_test = |index: &usize| listed.contains(names[*index].as_str());
-    let (test, train) = (0..names.len()).partition(is_test);
+    let (test, _) = listed(&folder.join(TEST_LIST), names)?;
+    let train = (0..names.len()).filter(|index| test.binary_search(index).is_err()).collect();
     Some(ViewSplit { train, test, is_optional: true, ..ViewSplit::default() })
+}
+
+/// The views that the lists of nerfstudio in the folder of the data set name, and warnings about lists with other names.
+/// If there is one list, the parts without a list are empty, since nerfstudio then refuses them.
+fn nerfstudio_lists(folder: &Path, names: &[String]) -> (Option<ViewSplit>, Vec<String>) {
+    let of_data = |data: &Path| {
+        let lists = NERFSTUDIO_LISTS.map(|list| data.join(list));
+        let read = lists.each_ref().map(|list| listed(list, names));
+        read.iter().any(Option::is_some).then_some((lists, read))
+    };
+    let Some((lists, read)) = folder.ancestors().take(MODEL_DEPTH + 1).find_map(of_data) else {
+        return (None, Vec::new());
+    };
+    let unknown = lists.iter().zip(&read).filter_map(|(list, read)| {
+        let (_, unknown) = read.as_ref()?;
+        let first = unknown.first()?;
+        Some(format!(
+            "{} names {} pictures that are no image of the model, such as {first}",
+            shown(list),
+            unknown.len()
+        ))
+    });
+    let unknown = unknown.collect();
+    let [train, val, test] = read.map(|read| read.map(|(found, _)| found).unwrap_or_default());
+    (Some(ViewSplit { train, val, test, is_optional: true }), unknown)
+}
+
+/// Indices of the names in the list at `path`, one per line, and lines with other names; `None` without such a file.
+fn listed(path: &Path, names: &[String]) -> Option<(Vec<usize>, Vec<String>)> {
+    let bytes = path.is_file().then(|| FileBytes::open(path).ok()).flatten()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: HashSet<&str> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let found = (0..names.len()).filter(|index| lines.contains(names[*index].as_str())).collect();
+    let known: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let mut unknown: Vec<String> =
+        lines.difference(&known).map(|name| (*name).to_owned()).collect();
+    unknown.sort();
+    Some((found, unknown))
 }
 
 fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {
