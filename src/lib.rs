@@ -131,8 +131,8 @@ pub use quadrille_scene::formats::ply::PlyWriter;
 pub use quadrille_scene::{
     Camera, DistortedLens, DistortionModel, Dropped, FisheyeLens, Intrinsics, LoadOptions,
     MAX_SIDE_PX, OutputFormat, Projection, Scene, SceneEncoding, SceneFormat, SceneInput, Splat,
-    SplatArrays, SplatAxes, SplatSlices, SplatTable, Splats, WriteOptions, load, load_table,
-    write_table,
+    SplatArrays, SplatAxes, SplatModel, SplatSlices, SplatTable, Splats, WriteOptions, load,
+    load_table, write_table,
 };
 pub use quadrille_suite::report::config::toml as config_toml;
 pub use quadrille_suite::report::json::SimulationDocument;

@@ -21,6 +21,7 @@ use quadrille_scene::transform::Similarity;
 
 use crate::camera::{RawCamera, warnings_of};
 use crate::errors::to_python;
+use crate::render::checked_near;
 use crate::run::{Call, Stage, run};
 use crate::scene::{RawScene, output_format};
 
@@ -34,6 +35,7 @@ pub(crate) struct Conversions {
     actions: Vec<(String, String)>,
     format: Option<String>,
     report: bool,
+    near: Option<f64>,
     drop_outside: bool,
 }
 
@@ -123,7 +125,7 @@ pub(crate) fn convert(
         compression_level: None,
         lod_levels: LOD_LEVELS,
         is_compared: job.report,
-        near: None,
+        near: checked_near(job.near)?,
         keeps_cameras: false,
         inputs: job.inputs,
         output: job.output,
@@ -160,9 +162,10 @@ pub(crate) fn convert_scene(
     scene: &RawScene,
     actions: Vec<(String, String)>,
     cameras: Option<Vec<PyRef<'_, RawCamera>>>,
+    near: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(RawScene, Vec<String>)> {
-    apply(py, scene, steps(&actions)?, cameras, progress)
+    apply(py, scene, steps(&actions)?, cameras, near, progress)
 }
 
 /// Moves a scene by the matrix of a similarity transform.
@@ -175,7 +178,7 @@ pub(crate) fn transform(
     let by = Similarity::of_matrix(&Matrix4::from_fn(|row, column| matrix[row][column]));
     let change = Change::Action(Action::Transform(by.map_err(to_python)?));
     let step = Step { input: None, text: "transform".to_owned(), change };
-    Ok(apply(py, scene, vec![step], None, None)?.0)
+    Ok(apply(py, scene, vec![step], None, None, None)?.0)
 }
 
 fn apply(
@@ -183,6 +186,7 @@ fn apply(
     scene: &RawScene,
     steps: Vec<Step>,
     cameras: Option<Vec<PyRef<'_, RawCamera>>>,
+    near: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(RawScene, Vec<String>)> {
     let conversion = Conversion {
@@ -195,7 +199,7 @@ fn apply(
         compression_level: None,
         lod_levels: 1,
         is_compared: false,
-        near: None,
+        near: checked_near(near)?,
         keeps_cameras: false,
     };
     let cameras = cameras.map(|all| all.iter().map(|camera| camera.0.clone()).collect());

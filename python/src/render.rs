@@ -21,13 +21,28 @@ pub(crate) fn profiles() -> Vec<&'static str> {
     Profile::ALL.iter().map(|profile| profile.name).collect()
 }
 
-/// Returns the profile called `name`; for `None`, the profile that the scene's file names, or else the default.
-pub(crate) fn profile(scene: &RawScene, name: Option<&str>) -> PyResult<Profile> {
+/// Returns the profile called `name`; for `None`, the profile that the scene's file names, or else the default. `near`
+/// replaces its near plane.
+pub(crate) fn profile(
+    scene: &RawScene,
+    name: Option<&str>,
+    near: Option<f64>,
+) -> PyResult<Profile> {
     let profile = match name.or(scene.profile_hint()) {
         Some(name) => Profile::named(name),
         None => Ok(Profile::default()),
     };
-    profile.map_err(to_python)
+    let profile = profile.map_err(to_python)?;
+    Ok(checked_near(near)?.map_or(profile, |near| profile.with_near(near)))
+}
+
+/// Refuses near planes that are not in front of the camera.
+pub(crate) fn checked_near(near: Option<f64>) -> PyResult<Option<f64>> {
+    let is_valid = near.is_none_or(|near| near > 0.0 && near.is_finite());
+    let found = near.map_or(String::new(), |near| near.to_string());
+    Error::refuse_if(!is_valid, "near", "a depth above 0, in world units", found)
+        .map_err(to_python)?;
+    Ok(near)
 }
 
 /// Drawing options, as passed by the Python package.
@@ -35,6 +50,7 @@ pub(crate) fn profile(scene: &RawScene, name: Option<&str>) -> PyResult<Profile>
 #[pyo3(from_item_all)]
 pub(crate) struct Look {
     profile: Option<String>,
+    near: Option<f64>,
     layers: Vec<String>,
     is_distance: bool,
     stop: Option<String>,
@@ -45,7 +61,7 @@ pub(crate) struct Look {
 
 impl Look {
     fn settings(&self, scene: &RawScene) -> PyResult<RenderSettings> {
-        let mut profile = profile(scene, self.profile.as_deref())?;
+        let mut profile = profile(scene, self.profile.as_deref(), self.near)?;
         if let Some(text) = &self.stop {
             profile.stop = StopRule::parse(text).ok_or_else(|| {
                 let expected = "none, inria, inria:T, gsplat, gsplat:T, hw or hw:ALPHA";

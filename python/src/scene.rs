@@ -15,7 +15,7 @@ use quadrille::{
 use quadrille_base::choice::Choice;
 use quadrille_render::viewpoint::framing;
 use quadrille_scene::cameras::ViewSpec;
-use quadrille_scene::rest_coefficients;
+use quadrille_scene::{SplatModel, rest_coefficients};
 use rayon::prelude::*;
 
 use crate::arrays::{Floats, array, array_of_rows, numbers, rows};
@@ -39,6 +39,7 @@ struct Facts {
     format: &'static str,
     profile_hint: Option<&'static str>,
     dropped: Vec<(&'static str, u64)>,
+    model: Option<SplatModel>,
     comments: Vec<String>,
     warnings: Vec<String>,
 }
@@ -50,6 +51,7 @@ impl Facts {
             format: "memory",
             profile_hint,
             dropped: quadrille::Dropped::default().by_reason().to_vec(),
+            model: None,
             comments: Vec::new(),
             warnings: Vec::new(),
         }
@@ -62,6 +64,7 @@ impl From<Scene> for RawScene {
             format: scene.format.name(),
             profile_hint: scene.profile_hint,
             dropped: scene.dropped.by_reason().to_vec(),
+            model: scene.encoding.model,
             comments: scene.comments,
             warnings: scene.encoding.warnings,
         };
@@ -179,6 +182,7 @@ impl RawScene {
         sh_degree: u8,
         origin: [f64; 3],
         profile_hint: Option<&str>,
+        model: Option<&str>,
     ) -> PyResult<Self> {
         let slices = slices(&arrays)?;
         // Checks lengths and values, since the pickle may be damaged.
@@ -189,10 +193,11 @@ impl RawScene {
             return Err(to_python(Error::argument("sh", expected, found)));
         }
         let names = Profile::ALL.map(|profile| profile.name);
+        let model = model.and_then(|name| SplatModel::named(name).ok());
         let hint = names.into_iter().find(|name| Some(*name) == profile_hint);
         Ok(Self {
             splats: restored(&slices, sh_degree).with_origin(origin),
-            facts: Arc::new(Facts::in_memory(hint)),
+            facts: Arc::new(Facts { model, ..Facts::in_memory(hint) }),
             renderer: Mutex::default(),
         })
     }
@@ -222,6 +227,11 @@ impl RawScene {
     }
 
     /// Numbers of dropped rows of the file, by reason.
+    #[getter]
+    fn model(&self) -> Option<&'static str> {
+        self.facts.model.map(SplatModel::name)
+    }
+
     #[getter]
     fn dropped(&self) -> Vec<(&'static str, u64)> {
         self.facts.dropped.clone()
@@ -347,6 +357,7 @@ impl RawScene {
             Action::Translate(origin).apply(&mut table, Path::new("scene"), &Task::NEVER)?;
         }
         table.profile_hint = self.facts.profile_hint;
+        table.encoding.model = self.facts.model;
         table.comments.clone_from(&self.facts.comments);
         Ok(table)
     }

@@ -36,6 +36,7 @@ pub(crate) struct Machines {
     /// Assignments `unit.field=value`.
     settings: Vec<String>,
     profile: Option<String>,
+    near: Option<f64>,
     maps: bool,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
@@ -53,7 +54,7 @@ pub(crate) fn simulate<'py>(
     camera: &RawCamera,
     machines: Machines,
 ) -> PyResult<(String, Vec<String>, Maps<'py>)> {
-    let profile = profile(scene, machines.profile.as_deref())?;
+    let profile = profile(scene, machines.profile.as_deref(), machines.near)?;
     let methods = Method::parse_all(&machines.variants);
     let methods = methods.map_err(|error| to_python(error.about("variants")))?;
     let configuration = machines.configuration().map_err(to_python)?;

@@ -161,7 +161,8 @@ fn document(
             "compression": encoding.compression,
             "axes": encoding.axes.to_string(),
             "axes_stated": encoding.axes_stated,
-            "antialiased": encoding.antialiased,
+            "antialiased": encoding.antialiased(),
+            "model": encoding.model,
             "losses": encoding.losses,
             "unused_columns": encoding.unused_columns,
             "notes": encoding.notes,
@@ -219,7 +220,7 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         false => ", which the file does not state (--axes changes them)",
     };
     line("axes", format!("{}{stated}", encoding.axes));
-    let flag = match encoding.antialiased {
+    let flag = match encoding.antialiased() {
         None => "not stated",
         Some(true) => "yes",
         Some(false) => "no",

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use nalgebra::{Matrix3, Vector3};
 
+use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 #[cfg(feature = "cli")]
 use quadrille_base::parse::whole_number;
@@ -23,8 +24,8 @@ pub struct SceneEncoding {
     pub lod_levels: u32,
     /// Bytes of the files of the level that was read, with their description; 0 for formats without levels.
     pub level_bytes: u64,
-    /// Whether the file says that the scene was trained with antialiasing.
-    pub antialiased: Option<bool>,
+    /// Kind of Gaussians that the scene was trained as, if the file says so.
+    pub model: Option<SplatModel>,
     /// Properties of a trained scene that no file of the format can hold.
     pub losses: &'static str,
     /// Names of columns that no picture uses, such as normals.
@@ -44,7 +45,7 @@ impl SceneEncoding {
             axes_stated: true,
             lod_levels: 1,
             level_bytes: 0,
-            antialiased: None,
+            model: None,
             losses,
             unused_columns: Vec::new(),
             notes: Vec::new(),
@@ -52,8 +53,41 @@ impl SceneEncoding {
         }
     }
 
-    pub(super) fn warn_of_unused(&mut self, options: LoadOptions) {
+    /// Whether the file says that the scene was trained with antialiasing.
+    pub fn antialiased(&self) -> Option<bool> {
+        self.model.map(|model| model == SplatModel::Antialiased)
+    }
+
+    /// Adds warnings about the model of the scene and about options without an effect.
+    pub(super) fn warn(&mut self, options: LoadOptions) {
+        self.warnings.extend(SplatModel::warning(self.model));
         self.warnings.extend(options.unused(self.axes, self.lod_levels));
+    }
+}
+
+choice! {
+    /// Kind of Gaussians that a scene was trained as, with the names of SOG.
+    pub enum SplatModel {
+        /// 3D Gaussians.
+        Plain = "3dgs",
+        /// 3D Gaussians with compensation of the low-pass filter.
+        Antialiased = "antialiased",
+        /// 2D Gaussians (2DGS): discs whose values are taken where rays meet them.
+        Discs = "2dgs",
+    }
+}
+
+impl SplatModel {
+    /// Model of a file with a flag of antialiasing.
+    pub(super) fn of_flag(antialiased: bool) -> Self {
+        if antialiased { Self::Antialiased } else { Self::Plain }
+    }
+
+    /// Warning about scenes of `model`, which are drawn by another rule than they were trained for.
+    pub(super) fn warning(model: Option<Self>) -> Option<String> {
+        let text = "it was trained as 2D Gaussians (2DGS), which are drawn as flat 3D Gaussians: the picture differs \
+                    from that of the training, most where splats are seen from the side";
+        (model == Some(Self::Discs)).then(|| text.to_owned())
     }
 }
 

@@ -31,7 +31,7 @@ pub mod transform;
 
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
 pub use distortion::{DistortedLens, DistortionModel};
-pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
+pub use encoding::{LoadOptions, SceneEncoding, SplatAxes, SplatModel};
 pub use fisheye::FisheyeLens;
 pub use formats::{
     OutputFormat, SceneInput, WriteOptions, load, load_table, write_levels_if, write_table,

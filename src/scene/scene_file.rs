@@ -101,6 +101,14 @@ impl Dropped {
         self.by_reason().iter().map(|(_, count)| count).sum()
     }
 
+    /// Warning about invalid rows; `None` if there are none.
+    pub fn warning(&self) -> Option<String> {
+        let total = self.total();
+        (total > 0).then(|| {
+            format!("rows without a valid splat were dropped: {total}; `quadrille info` shows the reasons")
+        })
+    }
+
     /// Each reason in words, with its count.
     pub fn by_reason(&self) -> [(&'static str, u64); 5] {
         [

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::activate::ValueEncoding;
 use super::assemble::{PLAIN_SLOTS, RawBlock, RowLayout, assemble};
 use super::column_names::{PLAIN, rest_name, sh_degree_of, slot};
-use super::encoding::SceneEncoding;
+use super::encoding::{SceneEncoding, SplatModel};
 use super::origin::{Resolution, SAMPLES};
 pub use super::raw_columns::RawColumns;
 use super::scalar::Scalar;
@@ -57,9 +57,9 @@ pub struct SplatTable {
     pub encoding: SceneEncoding,
 }
 
-/// Name of the profile of files with this flag; `None` for the default profile.
-pub(crate) fn profile_of_flag(antialiased: Option<bool>) -> Option<&'static str> {
-    (antialiased == Some(true)).then_some("inria-aa")
+/// Name of the profile of files with this model; `None` for the default profile.
+pub(crate) fn profile_of_model(model: Option<SplatModel>) -> Option<&'static str> {
+    (model == Some(SplatModel::Antialiased)).then_some("inria-aa")
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +115,7 @@ impl ColumnValues {
 
 impl SplatTable {
     pub(crate) fn of_columns(rows: usize, columns: Vec<Column>, source: TableSource) -> Self {
-        let profile_hint = profile_of_flag(source.encoding.antialiased);
+        let profile_hint = profile_of_model(source.encoding.model);
         Self {
             rows,
             columns,
@@ -171,10 +171,11 @@ impl SplatTable {
         profile_of_hint(self.profile_hint)
     }
 
-    /// True if the scene was trained with compensation of the low-pass filter; `None` if the file does not say.
-    pub(crate) fn antialiased(&self) -> Option<bool> {
+    /// Kind of Gaussians that the scene was trained as; `None` if neither the model nor the profile is known.
+    pub(crate) fn model(&self) -> Option<SplatModel> {
         let is_compensated = self.profile().opacity_factor != OpacityFactor::None;
-        self.encoding.antialiased.or(self.profile_hint.map(|_| is_compensated))
+        let of_profile = self.profile_hint.map(|_| SplatModel::of_flag(is_compensated));
+        self.encoding.model.or(of_profile)
     }
 
     /// Resolution of single precision at the centre; `None` without splats or positions.

@@ -146,6 +146,7 @@ impl Running<'_> {
     ) -> Result<()> {
         let planned = &self.plan.scenes[scene];
         let scene = planned.entry.load(&self.plan.suite, &self.part)?;
+        scene.warnings.iter().for_each(|text| watch(Event::Warning(text.clone())));
         let index = |run: &Run| run.view().map_or(0, |(_, work)| work.view);
         for of_view in runs.chunk_by(|a, b| index(a) == index(b)) {
             let start = Instant::now();

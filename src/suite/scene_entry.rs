@@ -71,6 +71,8 @@ pub(super) struct SceneEntry {
 pub(super) struct LoadedScene {
     pub(super) splats: Splats,
     pub(super) profile: Profile,
+    /// Warnings about the content of the scene's file.
+    pub(super) warnings: Vec<String>,
 }
 
 impl SceneEntry {
@@ -220,9 +222,12 @@ impl SceneEntry {
     }
 
     pub(super) fn load(&self, suite: &Path, task: &Task) -> Result<LoadedScene> {
+        let mut warnings = Vec::new();
         let (splats, hint) = match &self.source {
             Source::File(path) => {
                 let scene = load(SceneInput::file(path).task(task))?;
+                let of_file = scene.encoding.warnings.into_iter().chain(scene.dropped.warning());
+                warnings.extend(of_file.map(|text| format!("{}: {text}", path.display())));
                 (scene.splats, scene.profile_hint)
             }
             Source::Recipe(made, seed) => {
@@ -239,7 +244,7 @@ impl SceneEntry {
         };
         let name = self.profile.as_deref().or(hint);
         let profile = name.and_then(|name| Profile::named(name).ok());
-        Ok(LoadedScene { splats, profile: profile.unwrap_or_default() })
+        Ok(LoadedScene { splats, profile: profile.unwrap_or_default(), warnings })
     }
 
     pub(super) fn content_hash(&self, suite: &Path) -> Result<u64> {

@@ -24,6 +24,7 @@ mod deferred;
 mod deferred_docs;
 mod deferred_hostile;
 mod deferred_tiles;
+mod discs;
 mod docs;
 mod estimates;
 mod evaluation;

@@ -29,6 +29,7 @@ def convert(
     format: str | None = None,
     cameras: Sequence[Camera] | None = None,
     report: bool = False,
+    near: float | None = None,
     drop_outside: bool = False,
     progress: Progress = None,
 ) -> dict[str, Any]:
@@ -45,6 +46,7 @@ def convert(
     cameras : the views of ``prune`` and of the report; by default the cameras of the file beside the first input, and
         for a report without such a file a circle of 8.
     report : compare views of the output with views of the inputs.
+    near : depth in world units below which these views leave splats out, in place of the profile's.
     drop_outside : drop splats that the format cannot hold, instead of refusing them.
     progress : True for a bar, or a function of the stage, the work done, and the work in all.
 
@@ -74,6 +76,7 @@ def convert(
         "actions": [action_text(action) for action in actions],
         "format": format,
         "report": bool(report),
+        "near": near,
         "drop_outside": bool(drop_outside),
     }
     raws = None if cameras is None else [camera._raw for camera in cameras]

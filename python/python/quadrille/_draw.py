@@ -23,6 +23,7 @@ def render(
     camera: Camera,
     *,
     profile: str | None = None,
+    near: float | None = None,
     layers: Sequence[str] = (),
     depth: str = "z",
     stop: str | None = None,
@@ -37,6 +38,7 @@ def render(
     ----------
     scene, camera : the scene, and the camera that sees it.
     profile : the renderer whose picture it is, one of `profiles`; by default the one that the scene was trained for.
+    near : depth in world units below which splats are left out, in place of the profile's.
     layers : names of layers beside the colours: ``"depth"``, ``"depth-sum"``, ``"depth-inverse"``,
         ``"depth-median"``, ``"alpha"``, ``"normal"``, ``"id"``, ``"count"``, ``"top:8"`` (``top-id``, ``top-weight``).
     depth : ``"z"`` along the line of sight, or ``"distance"`` from the camera.
@@ -61,6 +63,7 @@ def render(
         layers = [layers]
     look = {
         "profile": profile,
+        "near": near,
         "layers": list(layers),
         "is_distance": depth == "distance",
         "stop": stop,
@@ -136,6 +139,7 @@ def simulate(
     preset: str = "vr-pipe",
     settings: Mapping[str, Any] | None = None,
     profile: str | None = None,
+    near: float | None = None,
     maps: bool = False,
     threads: int | None = None,
     progress: Progress = None,
@@ -149,7 +153,7 @@ def simulate(
         ``"imitated:het+qm"``, ``"interlock"``, ``"compute"``, ``"gscore"``.
     preset : the emulated GPU, one of `presets`.
     settings : fields of the configuration by their names, such as ``{"tc.bins": 64}``.
-    profile : as in `render`.
+    profile, near : as in `render`.
     maps : also return ``maps``: for each variant of the pipeline, counts per pixel by name, [H, W] of uint32.
     threads : number of threads; by default the number of `set_threads`.
     progress : True for a bar, or a function of the stage, the work done, and the work in all.
@@ -175,6 +179,7 @@ def simulate(
             "preset": preset,
             "settings": [f"{name}={_setting(value)}" for name, value in (settings or {}).items()],
             "profile": profile,
+            "near": near,
             "maps": bool(maps),
             "threads": None if threads is None else checked_threads(threads),
             "progress": watch,

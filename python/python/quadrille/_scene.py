@@ -242,7 +242,8 @@ class Scene:
             parts.append((means, scene.quats, scene.scales, scene.opacities, padded))
         arrays = tuple(np.concatenate(pair) for pair in zip(*parts))
         x, y, z = self._raw.origin
-        return _restored(arrays, degree, (x, y, z), self.profile_hint)
+        model = self._raw.model if self._raw.model == other._raw.model else None
+        return _restored(arrays, degree, (x, y, z), self.profile_hint, model)
 
     def transform(self, matrix: object) -> Scene:
         """The splats under a rotation, a uniform scale and a translation, with their orientations and spherical harmonics.
@@ -268,6 +269,7 @@ class Scene:
         actions: Sequence[tuple[str, Any] | str],
         *,
         cameras: Sequence[Camera] | None = None,
+        near: float | None = None,
         progress: Progress = None,
     ) -> Scene:
         """The splats after actions of `convert`, in order, without files.
@@ -276,6 +278,7 @@ class Scene:
         ----------
         actions : as of `convert`: ``[("where", "opacity > 0.1"), ("decimate", "50%"), "morton"]``.
         cameras : the views of ``prune``, in the world before the actions.
+        near : depth in world units below which these views leave splats out, in place of the profile's.
         progress : True for a bar, or a function of the stage, the work done, and the work in all.
 
         Raises
@@ -289,7 +292,8 @@ class Scene:
         """
         raws = None if cameras is None else [camera._raw for camera in cameras]
         with watched(progress) as watch:
-            found, remarks = _quadrille.convert_scene(self._raw, [action_text(action) for action in actions], raws, watch)
+            texts = [action_text(action) for action in actions]
+            found, remarks = _quadrille.convert_scene(self._raw, texts, raws, near, watch)
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
         return self._of(found)
@@ -361,7 +365,7 @@ class Scene:
     def __reduce__(self) -> tuple[Any, ...]:
         raw = self._raw
         arrays = tuple(raw.attribute(name) for name in ("means", "quats", "scales", "opacities", "sh"))
-        return _restored, (arrays, raw.sh_degree, tuple(raw.origin), raw.profile_hint)
+        return _restored, (arrays, raw.sh_degree, tuple(raw.origin), raw.profile_hint, raw.model)
 
 
 def _restored(
@@ -369,9 +373,10 @@ def _restored(
     sh_degree: int,
     origin: tuple[float, float, float],
     profile_hint: str | None,
+    model: str | None = None,
 ) -> Scene:
     """The scene of a pickle."""
-    return Scene._of(_quadrille.Scene.restore(arrays, sh_degree, origin, profile_hint))
+    return Scene._of(_quadrille.Scene.restore(arrays, sh_degree, origin, profile_hint, model))
 
 
 def load(

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use quadrille_base::math::narrow;
 use quadrille_base::{Result, Task};
-use quadrille_scene::SplatTable;
 use quadrille_scene::formats::ply::Scalar;
 use quadrille_scene::table::{Column, ColumnValues};
+use quadrille_scene::{SplatModel, SplatTable};
 
 /// Joins the splats of `tables` in order. Columns that a table lacks are filled with zeros, spherical harmonics above its
 /// degree are zero, and a missing third scale is flat. `None` without tables.
@@ -44,8 +44,9 @@ pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatT
     for other in tables {
         first.comments.extend(other.comments);
         first.file_bytes += other.file_bytes;
-        if first.encoding.antialiased != other.encoding.antialiased {
-            first.encoding.antialiased = None;
+        // Comments of all inputs are kept; a model of mixed inputs follows them.
+        if first.encoding.model != other.encoding.model {
+            first.encoding.model = Some(SplatModel::Plain);
         }
     }
     first.replace_columns(rows, columns);

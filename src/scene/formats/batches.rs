@@ -174,7 +174,7 @@ impl ColumnPass {
             return Err(source.malformed("positions", expected, found));
         }
         table.warn_of_rounding();
-        table.encoding.warn_of_unused(source.options);
+        table.encoding.warn(source.options);
         Ok(BatchNotes { dropped: self.dropped, warnings: table.encoding.warnings })
     }
 }

@@ -70,7 +70,7 @@ pub fn load<'a>(input: impl Into<SceneInput<'a>>) -> Result<Scene> {
             None => (reader.table)(source)?.into_scene_with(source.task)?,
         };
         scene.warn_of_rounding();
-        scene.encoding.warn_of_unused(source.options);
+        scene.encoding.warn(source.options);
         Ok(scene)
     })
 }
@@ -84,7 +84,7 @@ pub fn load_table<'a>(input: impl Into<SceneInput<'a>>) -> Result<SplatTable> {
         let mut table = (reader.table)(source)?;
         source.task.check()?;
         table.warn_of_rounding();
-        table.encoding.warn_of_unused(source.options);
+        table.encoding.warn(source.options);
         Ok(table)
     })
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::{dot_splat, gltf, ply, sog, spz};
 use crate::chunk_order::improved_chunk_order;
+use crate::encoding::SplatModel;
 use crate::morton::improved_order;
-use crate::table::{RawColumns, SplatTable, profile_of_flag};
+use crate::table::{RawColumns, SplatTable, profile_of_model};
 use quadrille_base::output::{check_folder, write_folder, write_whole_if};
 use quadrille_base::{Error, Result, Task};
 
@@ -252,13 +253,20 @@ impl OutputFormat {
         let kept = match self {
             Self::Ply | Self::CompressedPly => table.profile_hint,
             Self::DotSplat | Self::Glb => None,
-            _ => profile_of_flag(table.antialiased()),
+            _ => profile_of_model(table.model()),
         };
         if let Some(profile) = table.profile_hint.filter(|hint| Some(*hint) != kept) {
             losses.push(format!(
                 "the profile {profile}, for which the scene was trained, is left out: draw the output with --profile \
                  {profile}"
             ));
+        }
+        let keeps_model = !matches!(self, Self::Spz3 | Self::Spz4 | Self::DotSplat | Self::Glb);
+        if table.model() == Some(SplatModel::Discs) && !keeps_model {
+            losses.push(
+                "the model 2dgs, which the scene was trained as, is left out: readers take its discs for flat 3D Gaussians"
+                    .to_owned(),
+            );
         }
         losses.extend(self.clamped(table));
         losses

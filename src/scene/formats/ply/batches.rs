@@ -1,7 +1,9 @@
+use std::cell::Cell;
+
 use super::in_place::SplatsInPlace;
 use super::rows::{BinaryRows, read_fixed};
+use super::unused_columns::{LEAST_ROWS, all_were_linear, linear_warning};
 use crate::assemble::{FixedRows, RowLayout};
-use crate::encoding::SplatAxes;
 use crate::formats::batches::each_fixed;
 use crate::formats::format_reader::{
     BatchFacts, BatchNotes, BatchReader, BatchRows, EachBatch, SceneSource,
@@ -22,14 +24,21 @@ fn facts(source: &SceneSource<'_>) -> Result<BatchFacts> {
 
 fn read(source: &SceneSource<'_>, rows: BatchRows<'_>, each: EachBatch<'_>) -> Result<BatchNotes> {
     let of_file = BinaryRows::of(source.bytes, source.path)?;
+    let are_linear = Cell::new(of_file.layout.rows >= LEAST_ROWS && !of_file.layout.filtered);
     let dropped = each_fixed(rows, each, |spans| {
         let fixed = FixedRows::new([of_file.start, of_file.stride], spans);
         let layout = RowLayout { rows: fixed.len, ..of_file.layout };
         let BinaryRows { fields, encoding, .. } = &of_file;
-        read_fixed(source.bytes, &fixed, layout, fields, *encoding, source.task)
+        let read = read_fixed(source.bytes, &fixed, layout, fields, *encoding, source.task)?;
+        are_linear.set(are_linear.get() && all_were_linear(&read.0));
+        Ok(read)
     })?;
-    let sampled = SplatsInPlace::open(source.path)?;
-    let warning = sampled.and_then(|sampled| sampled.rounding_warning());
-    let unused = source.options.unused(SplatAxes::RDF, 1);
-    Ok(BatchNotes { dropped, warnings: warning.into_iter().chain(unused).collect() })
+    let mut described = of_file.described;
+    if are_linear.get() {
+        described.warnings.push(linear_warning());
+    }
+    let sampled = SplatsInPlace::of_layout(source.path)?;
+    described.warnings.extend(sampled.and_then(|sampled| sampled.rounding_warning()));
+    described.warn(source.options);
+    Ok(BatchNotes { dropped, warnings: described.warnings })
 }

@@ -5,7 +5,7 @@
 
 use super::body::Body;
 use super::header::{Element, Encoding, Header, PropertyKind};
-use super::layout::{antialiased_in, profile_hint};
+use super::layout::{model_in, profile_hint};
 use super::number;
 use crate::activation::logit;
 use crate::chunk_order::CHUNK_ROWS;
@@ -162,7 +162,7 @@ impl<'a> PackedRows<'a> {
         let encoding = SceneEncoding::new(compression, LOSSES);
         let mut table = SplatTable::of_raw(raw, self.source.describe(FORMAT.format, encoding));
         table.profile_hint = profile_hint(std::iter::empty(), &header.comments);
-        table.encoding.antialiased = antialiased_in(&header.comments);
+        table.encoding.model = model_in(&header.comments);
         table.comments.clone_from(&header.comments);
         table
     }

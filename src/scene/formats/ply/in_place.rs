@@ -12,6 +12,7 @@ use super::unused_columns;
 use crate::activate::{Parameters, activate};
 use crate::assemble::{PLAIN_SLOTS, RawBlock};
 use crate::bytes::{FileBytes, ReadAhead};
+use crate::encoding::LoadOptions;
 use crate::origin::SAMPLES;
 use crate::scene_file::rounding_warning;
 use crate::splats::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
@@ -35,12 +36,22 @@ pub struct SplatsInPlace {
 pub type Ahead<'a> = (&'a mut ReadAhead, usize);
 
 impl SplatsInPlace {
-    /// Opens the PLY at `path`. Returns `None` for a layout that must be read as a whole.
+    /// Opens the PLY at `path`. Returns `None` for a layout that must be read as a whole, and for content with warnings.
     ///
     /// # Errors
     /// [`Error::Read`](quadrille_base::Error::Read), and [`Error::Malformed`](quadrille_base::Error::Malformed) for
     /// another format, for text, for lists, for plain colours and for positions in double precision.
     pub fn open(path: &Path) -> Result<Option<Self>> {
+        // Warnings are those of the reader of whole files.
+        Ok(Self::of_layout(path)?.filter(|file| {
+            let mut described = file.rows.described.clone();
+            described.warn(LoadOptions::default());
+            described.warnings.is_empty() && !file.may_be_linear()
+        }))
+    }
+
+    /// [`Self::open`] for a file that may also need warnings.
+    pub(super) fn of_layout(path: &Path) -> Result<Option<Self>> {
         let bytes = FileBytes::open(path)?;
         let rows = BinaryRows::of(&bytes, path)?;
         let words = word_slots(&rows.fields, rows.stride, rows.encoding);
@@ -54,7 +65,7 @@ impl SplatsInPlace {
             return Ok(None);
         };
         let constant = [red.1, green.1, blue.1];
-        let file = Self {
+        Ok(Some(Self {
             stride: rows.stride / WORD_BYTES,
             bytes,
             rows,
@@ -62,10 +73,7 @@ impl SplatsInPlace {
             plain,
             rest: rest.into_iter().map(|(_, word)| word).collect(),
             level: Level::new(),
-        };
-        // Warnings about columns and opacities need the whole file.
-        let has_warnings = !unused_columns::warnings(&file.rows.unused_columns).is_empty();
-        Ok((!has_warnings && !file.may_be_linear()).then_some(file))
+        }))
     }
 
     /// Whether the opacities of the first rows are all those of logits from 0 to 1.
@@ -81,7 +89,7 @@ impl SplatsInPlace {
 
     /// Names of the columns that no picture uses.
     pub fn unused_columns(&self) -> &[String] {
-        &self.rows.unused_columns
+        &self.rows.described.unused_columns
     }
 
     /// Name of the profile that the scene was trained for, if the file says so.

@@ -8,7 +8,7 @@ use super::unused_columns;
 use crate::activate;
 use crate::assemble::{PLAIN_SLOTS, RowLayout};
 use crate::column_names::{FILTER, FIRST_CONSTANT, PLAIN, THIRD_SCALE, sh_degree_of, slot};
-use crate::encoding::SceneEncoding;
+use crate::encoding::{SceneEncoding, SplatModel};
 use crate::scene_file::SceneFormat;
 use crate::splats::rest_coefficients;
 use crate::table::SplatTable;
@@ -72,7 +72,7 @@ impl<'a> Layout<'a> {
 
 impl Layout<'_> {
     /// Names of the properties that pictures do not use.
-    pub(super) fn unused(&self) -> Vec<String> {
+    fn unused(&self) -> Vec<String> {
         let is_colour = |name: &str| self.has_plain_colours && COLOURS.contains(&name);
         let unused = self.element.properties.iter().zip(&self.slots);
         let unused = unused.filter(|(own, slot)| slot.is_none() && !is_colour(&own.name));
@@ -82,7 +82,9 @@ impl Layout<'_> {
     /// Encoding of a file with this layout and `header`.
     pub(super) fn encoding(&self, header: &Header) -> SceneEncoding {
         let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
-        encoding.antialiased = antialiased_in(&header.comments);
+        // Two scales are those of discs, whatever a comment says.
+        let has_discs = self.row_layout.scales == 2;
+        encoding.model = has_discs.then_some(SplatModel::Discs).or(model_in(&header.comments));
         encoding.unused_columns = self.unused();
         encoding.warnings = unused_columns::warnings(&encoding.unused_columns);
         encoding
@@ -138,9 +140,12 @@ pub(super) fn comments_of<'a>(
 ) -> Vec<String> {
     let lines = table.comments.iter().flat_map(|comment| comment.lines());
     let mut comments: Vec<String> = lines.map(str::to_owned).collect();
-    let antialiased = table.encoding.antialiased;
-    if antialiased.is_some() && antialiased_in(&comments) != antialiased {
-        comments.push(format!("antialiased {}", u8::from(antialiased == Some(true))));
+    if let Some(model) = table.encoding.model.filter(|model| model_in(&comments) != Some(*model)) {
+        comments.push(match model {
+            SplatModel::Plain => "antialiased 0".to_owned(),
+            SplatModel::Antialiased => "antialiased 1".to_owned(),
+            SplatModel::Discs => format!("SplatRenderMode: {}", model.name()),
+        });
     }
     if let Some(profile) = table.profile_hint
         && profile_hint(names, &comments) != Some(profile)
@@ -153,8 +158,8 @@ pub(super) fn comments_of<'a>(
 /// Name of the profile that a file was trained for; `None` if the file does not say.
 ///
 /// Mip-Splatting writes a property `filter_3D`. Brush writes the comments `Exported from Brush` and `SplatRenderMode:
-/// default` or `mip` (other programs use the second too), Postshot writes `antialiased 0` or `1`; the last such comment
-/// counts. Antialiased training by an unknown program means the profile of the reference renderer with antialiasing. A
+/// default` or `mip` (other programs use the second too, with `2dgs`), Postshot writes `antialiased 0` or `1`; the last
+/// such comment counts. Antialiased training by an unknown program means the profile of the reference renderer with antialiasing. A
 /// comment `profile NAME` takes precedence; this program writes it if nothing else states the profile.
 pub(crate) fn profile_hint<'a>(
     mut names: impl Iterator<Item = &'a str>,
@@ -168,7 +173,7 @@ pub(crate) fn profile_hint<'a>(
         return Some("mip-splatting");
     }
     let is_brush = comments.iter().any(|c| c.to_ascii_lowercase().contains("from brush"));
-    match (is_brush, antialiased_in(comments).unwrap_or(false)) {
+    match (is_brush, model_in(comments) == Some(SplatModel::Antialiased)) {
         (true, true) => Some("brush-aa"),
         (true, false) => Some("brush"),
         (false, true) => Some("inria-aa"),
@@ -176,19 +181,20 @@ pub(crate) fn profile_hint<'a>(
     }
 }
 
-/// Antialiasing in training, as the last comment about it says; `None` without such a comment.
-pub(super) fn antialiased_in(comments: &[String]) -> Option<bool> {
-    comments.iter().filter_map(|c| antialiased(c)).next_back()
+/// Kind of Gaussians, as the last comment about it says; `None` without such a comment.
+pub(super) fn model_in(comments: &[String]) -> Option<SplatModel> {
+    comments.iter().filter_map(|c| model(c)).next_back()
 }
 
-fn antialiased(comment: &str) -> Option<bool> {
+fn model(comment: &str) -> Option<SplatModel> {
     let lower = comment.to_ascii_lowercase();
     let mut words = lower
         .split(|c: char| c.is_ascii_whitespace() || c == ':' || c == '=')
         .filter(|word| !word.is_empty());
     let value = |word: Option<&str>| match word {
-        Some("mip" | "1" | "true") => Some(true),
-        Some("default" | "0" | "false") => Some(false),
+        Some("mip" | "1" | "true") => Some(SplatModel::Antialiased),
+        Some("default" | "0" | "false") => Some(SplatModel::Plain),
+        Some("2dgs") => Some(SplatModel::Discs),
         _ => None,
     };
     match words.next()? {

@@ -10,6 +10,7 @@ use super::table::read_table;
 use super::unused_columns;
 use crate::assemble::{FixedRows, RawBlock, RowLayout, assemble_fixed, assemble_in_order};
 use crate::bytes::FileBytes;
+use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
 use crate::scene_file::{Dropped, Scene};
@@ -77,7 +78,8 @@ pub(super) struct BinaryRows {
     pub(super) fields: Vec<FixedField>,
     pub(super) encoding: Encoding,
     pub(super) profile_hint: Option<&'static str>,
-    pub(super) unused_columns: Vec<String>,
+    /// Encoding of the file, with warnings about its header.
+    pub(super) described: SceneEncoding,
 }
 
 impl BinaryRows {
@@ -108,7 +110,7 @@ impl BinaryRows {
             fields: fields(&layout),
             encoding: header.encoding,
             profile_hint: profile_hint(names, &header.comments),
-            unused_columns: layout.unused(),
+            described: layout.encoding(&header),
         })
     }
 }

@@ -45,9 +45,13 @@ pub(super) fn may_be_linear(opacities: &[f32]) -> bool {
 
 /// [`may_be_linear`] for splats, whose opacities are those of logits.
 pub(super) fn were_linear(splats: &Splats) -> bool {
+    splats.len() >= LEAST_ROWS && all_were_linear(splats)
+}
+
+/// Whether the logits of any number of splats are from 0 to 1.
+pub(super) fn all_were_linear(splats: &Splats) -> bool {
     let [least, most] = [0.0, 1.0].map(|logit| narrow(sigmoid(logit)));
-    let is_linear = |opacity: f32| (least..=most).contains(&opacity);
-    splats.len() >= LEAST_ROWS && splats.iter().all(|splat| is_linear(splat.opacity))
+    splats.iter().all(|splat| (least..=most).contains(&splat.opacity))
 }
 
 /// Warning about stored opacities that are all from 0 to 1.

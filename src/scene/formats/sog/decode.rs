@@ -17,10 +17,7 @@ pub(super) fn described(archive: &Archive<'_>, meta: &Meta, raw: RawColumns) -> 
     let container = if archive.is_zip() { "zip" } else { "folder" };
     let compression = format!("lossless WebP in a {container}, version {version}");
     let mut encoding = SceneEncoding::new(compression, LOSSES);
-    encoding.antialiased = meta.antialiased();
-    if meta.model.as_deref() == Some("2dgs") {
-        encoding.notes.push("trained as 2D Gaussians, which are drawn as flat 3D ones".to_owned());
-    }
+    encoding.model = meta.model();
     SplatTable::of_raw(raw, archive.source().describe(NAME, encoding))
 }
 

@@ -56,7 +56,7 @@ pub(in crate::formats) fn write_streamed_files(
             let mut part = RawColumns::zeroed(0, level.sh_degree());
             part.append(level, rows);
             let folder = format!("{number}_{}", names.len());
-            for (name, bytes) in sog_files(&part, levels[number].antialiased(), path, task)? {
+            for (name, bytes) in sog_files(&part, levels[number].model(), path, task)? {
                 files.push((format!("{folder}/{name}"), bytes));
             }
             names.push(format!("{folder}/{}", super::META));

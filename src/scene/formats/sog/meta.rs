@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::encoding::SplatModel;
+
 /// Content of a `meta.json`. Members that only one version has are checked where they are read.
 #[derive(Debug, Deserialize)]
 pub(super) struct Meta {
@@ -58,10 +60,11 @@ impl Numbers {
 }
 
 impl Meta {
-    pub(super) fn antialiased(&self) -> Option<bool> {
+    /// Model of the splats; an unknown name counts as [`SplatModel::Plain`].
+    pub(super) fn model(&self) -> Option<SplatModel> {
         match self.model.as_deref() {
-            Some(model) => Some(model == "antialiased"),
-            None => self.antialias,
+            Some(name) => Some(name.parse().unwrap_or(SplatModel::Plain)),
+            None => self.antialias.map(SplatModel::of_flag),
         }
     }
 }

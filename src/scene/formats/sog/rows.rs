@@ -7,7 +7,7 @@ use crate::formats::batches::ColumnPass;
 use crate::formats::column_rows::ColumnRows;
 use crate::formats::format_reader::{BatchFacts, BatchNotes, EachBatch};
 use crate::raw_columns::{RawColumns, Rows};
-use crate::table::{SplatTable, profile_of_flag};
+use crate::table::{SplatTable, profile_of_model};
 use quadrille_base::error::Result;
 
 /// Consecutive rows of a scene that come from one file.
@@ -86,7 +86,7 @@ impl SogRows {
         BatchFacts {
             rows: self.rows(),
             sh_degree: self.sh_degree(),
-            profile_hint: profile_of_flag(self.files[0].meta.antialiased()),
+            profile_hint: profile_of_model(self.files[0].meta.model()),
             fixed: None,
             working_bytes: most,
             whole_bytes: all.sum::<u64>() * PLANE_BYTES + largest * DECODING_BYTES,

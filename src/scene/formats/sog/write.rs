@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::encode::{Picture, files, picture_width, zip};
 use super::{CENTROIDS_PER_ROW, FIRST_QUATERNION_ALPHA, META};
 use crate::activation::sigmoid;
+use crate::encoding::SplatModel;
 use crate::morton::improved_order;
 use crate::quaternion::without_largest;
 use crate::table::{RawColumns, SplatTable};
@@ -29,13 +30,13 @@ pub(in crate::formats) fn write_files(
     if let Some(order) = improved_order(&raw, task)? {
         raw.select(&order, task)?;
     }
-    sog_files(&raw, table.antialiased(), path, task)
+    sog_files(&raw, table.model(), path, task)
 }
 
-/// Files of a SOG with rows in the order of `raw`. `antialiased` selects the model in the description.
+/// Files of a SOG with rows in the order of `raw`.
 pub(super) fn sog_files(
     raw: &RawColumns,
-    antialiased: Option<bool>,
+    model: Option<SplatModel>,
     path: &Path,
     task: &Task,
 ) -> Result<Vec<(&'static str, Vec<u8>)>> {
@@ -51,8 +52,8 @@ pub(super) fn sog_files(
         "asset": {"generator": generator},
         "count": raw.rows(),
     });
-    if let Some(antialiased) = antialiased {
-        meta["model"] = json!(if antialiased { "antialiased" } else { "3dgs" });
+    if let Some(model) = model {
+        meta["model"] = json!(model.name());
     }
     meta["means"] = json!({
         "mins": means.mins, "maxs": means.maxs, "files": ["means_l.webp", "means_u.webp"],

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::activation::logit;
 use crate::byte_reader::ByteReader;
-use crate::encoding::{SceneEncoding, SplatAxes};
+use crate::encoding::{SceneEncoding, SplatAxes, SplatModel};
 use crate::formats::format_reader::SceneSource;
 use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
@@ -43,7 +43,7 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let mut encoding = SceneEncoding::new(format!("{packing}, version {}", header.version), LOSSES);
     encoding.axes = axes;
     encoding.axes_stated = stated.is_some();
-    encoding.antialiased = Some(header.flags & ANTIALIASED != 0);
+    encoding.model = Some(SplatModel::of_flag(header.flags & ANTIALIASED != 0));
     if let Some(code) = unknown_axes {
         encoding.warnings.push(format!(
             "the extension for axes has the unknown code {code}: {axes} is assumed (--axes sets other axes)"

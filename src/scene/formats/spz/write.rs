@@ -11,7 +11,7 @@ use super::{
     ANTIALIASED, AXES_EXTENSION, EXTENSIONS, MAGIC, SpzHeader, TOC_ENTRY_BYTES, ZSTD_HEADER_BYTES,
 };
 use crate::activation::sigmoid;
-use crate::encoding::SplatAxes;
+use crate::encoding::{SplatAxes, SplatModel};
 use crate::flip::sh_sign;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
@@ -54,7 +54,7 @@ pub(in crate::formats) fn write(
 ) -> Result<Vec<u8>> {
     let (mut raw, rest) = table.raw_apart(path, task)?;
     raw.flip_axes(SplatAxes::RUB, task)?;
-    let antialiased = table.antialiased() == Some(true);
+    let antialiased = table.model() == Some(SplatModel::Antialiased);
     let header = SpzHeader {
         version,
         splats: raw.rows(),
