@@ -22,7 +22,7 @@ fn a_far_splat_spoils_its_chunk() {
     raw.mean[1][5] = 1e5;
     let found = error_of(&raw, &rows);
     let of_chunk = items(&raw, &Task::NEVER).unwrap();
-    let of_chunk: f64 = of_chunk[..CHUNK_ROWS].iter().map(|item| f64::from(item.weight)).sum();
+    let of_chunk: f64 = of_chunk[..CHUNK_ROWS].iter().map(|item| f64::from(item.opacity)).sum();
     assert!(near < 0.01 * of_chunk && found > 0.9 * of_chunk, "{near} {found} {of_chunk}");
 }
 
