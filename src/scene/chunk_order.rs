@@ -29,10 +29,6 @@ const OUTLIER_SHARE: f32 = 0.25;
 /// of all directions in chunks of their own.
 const AXES: usize = 4;
 
-/// Square of twice the standard deviation of an error of rounding, in squared steps: the splats that move farthest are seen
-/// most. With once the deviation, views of graffiti get worse, with three times, views of flowers.
-const MOVED_SQUARED: f32 = 4.0 / 12.0;
-
 /// Error of the order of the file, relative to the new order, up to which it counts as equally good.
 const GOOD_RATIO: f64 = 1.01;
 
@@ -113,7 +109,7 @@ fn is_quantised(chunk: &[Item]) -> bool {
 }
 
 /// Estimates the visible quantisation error of an order: the sum over all splats of opacity times a share that grows
-/// from 0 to 1 with the error of positions in the chunk relative to the width of the splat. A splat that moves by several
+/// from 0 to 1 with the step of the chunk relative to the width of the splat. A splat that moves by several
 /// widths is lost.
 fn visible_error(items: &[Item], task: &Task) -> Result<f64> {
     let of_chunk = |chunk: &[Item]| task.check().map(|()| f64::from(chunk_error(chunk)));
@@ -130,9 +126,9 @@ fn chunk_error(chunk: &[Item]) -> f32 {
         }
     }
     let steps = bounds.iter().zip(GRID).map(|((low, high), steps)| (high - low) / steps);
-    let moved_squared = MOVED_SQUARED * steps.map(|step| step * step).sum::<f32>();
+    let step_squared = steps.map(|step| step * step).sum::<f32>();
     let share =
-        |item: &Item| moved_squared / (moved_squared + item.width_squared).max(f32::MIN_POSITIVE);
+        |item: &Item| step_squared / (step_squared + item.width_squared).max(f32::MIN_POSITIVE);
     chunk.iter().map(|item| item.opacity * share(item)).sum()
 }
 
