@@ -137,9 +137,8 @@ fn generated_paths_have_their_frames() {
         assert_eq!(document["film"]["frame_rate"], 12.5);
         assert_eq!(document["views"][4]["name"], "frame_0004");
         assert_eq!(document["views"][0]["width"], 40);
-        // The first frame is the picture of viewers without animation.
-        let still = quadrille::read_picture(place.path("film.apng")).unwrap();
-        assert_eq!((still.width(), still.height()), (40, 30));
+        let size = quadrille_base::image::files::size_of(&place.path("film.apng")).unwrap();
+        assert_eq!(size, [40, 30]);
     }
     // The path goes through the cameras, and pictures come one by one as well.
     let path =
@@ -261,6 +260,39 @@ fn flights_along_meshes_have_rows_and_open_their_shutter_towards_the_next_frame(
     for (frame, view) in [(0, 0), (2, 1)] {
         let (of_film, of_view) = (median(frame, &blurred), median(view, &still));
         assert!(of_film > 0.5 && (of_film / of_view - 1.0).abs() < 0.2, "{of_film} {of_view}");
+    }
+}
+
+/// What was measured is printed below the film, and refused where it could not be printed.
+#[test]
+fn films_have_the_tables_of_their_measurements() {
+    let place = Place::new();
+    let orbit = ["--orbit", "2"];
+    for (command, flags, heading) in [
+        ("mesh", &["--cycles"][..], "cycles"),
+        ("deferred", &["--traffic"], "SPID bits"),
+        ("deferred", &["--truth", "2", "--coc-px", "2", "--focus", "6"], "truth dB"),
+    ] {
+        let film =
+            |output: &'static str| [&[command], &MESH[..], &orbit, &["-o", output], flags].concat();
+        let page = String::from_utf8(place.expect(DONE, &film("film.y4m")).stdout).unwrap();
+        assert!(page.starts_with("film") && page.contains(heading), "{page}");
+        for stdout in ["-.y4m", "-"] {
+            place.expect_error(USAGE, &film(stdout), &["-o -", flags[0], "name a file"]);
+        }
+    }
+}
+
+#[test]
+fn a_film_from_a_pipe_is_compared() {
+    let place = Place::new();
+    let film = [&["mesh"], &MESH[..], &["--orbit", "3", "-o"]].concat();
+    for name in ["a.y4m", "a.apng"] {
+        place.expect(DONE, &[&film[..], &[name]].concat());
+        for call in [["compare", "-", name], ["compare", name, "-"]] {
+            let page = place.fed(name, &call);
+            assert!(page.contains("3 identical"), "{page}");
+        }
     }
 }
 

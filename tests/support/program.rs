@@ -67,6 +67,15 @@ impl Place {
             .unwrap()
     }
 
+    /// Runs the program with the file `name` as standard input, and returns what it prints.
+    pub(crate) fn fed(&self, name: &str, arguments: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quadrille"));
+        let command = command.args(arguments).current_dir(self.0.path());
+        let output = command.stdin(File::open(self.path(name)).unwrap()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     pub(crate) fn expect(&self, code: i32, arguments: &[&str]) -> Output {
         let output = self.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::args::Args;
 use crate::cli::inputs::load_scene;
+use crate::cli::outputs::refuse_given;
 use crate::cli::session::Session;
 use crate::cli::views::{JudgingViews, views_of};
 use quadrille_base::error::{Error, Result};
@@ -52,13 +53,15 @@ pub(super) struct Opened {
 }
 
 /// Classifies two paths by name: films and scenes by extension, scenes also by the `meta.json` or `lod-meta.json`
-/// of a SOG or its folder. Standard input counts as a scene if the other path is one.
+/// of a SOG or its folder. Standard input counts as a film or a scene if the other path is one.
 pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
     let is_stdin = [a, b].map(|path| path == Path::new(STDIN));
     let place = |first: bool| if first { "first path" } else { "second path" };
     match [a, b].map(is_film_name) {
         [false, false] => {}
         [true, true] => return Ok(Kind::Films),
+        [true, false] if is_stdin[1] => return Ok(Kind::Films),
+        [false, true] if is_stdin[0] => return Ok(Kind::Films),
         [first, _] => {
             let film = if first { a } else { b };
             let other = if first { b } else { a };
@@ -241,6 +244,13 @@ fn with_photos<T>(
 
 /// Camera file of the views, and the flags that choose views: without a choice, all views of the file.
 fn photo_views(args: &Args) -> Result<(String, ViewSpec)> {
+    let chosen = [
+        ("--propose-views", args.views.propose_views.is_some()),
+        ("--orbit, --eye, --target, --radius or --elevation", args.views.is_described()),
+    ];
+    refuse_given(chosen, |flag| {
+        Error::conflict(flag, "photos, whose views have the names of a camera file")
+    })?;
     let file = args.views.cameras.clone();
     let Some(file) = file.or_else(|| find_camera_file(&args.a)) else {
         let needed = "--cameras FILE, or a camera file beside the scene, whose views have the names of photos";

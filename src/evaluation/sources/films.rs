@@ -1,9 +1,11 @@
 //! Pairs of frames of two films.
 
+use std::fs::File;
+use std::io::{self, Seek};
 use std::path::Path;
 
 use crate::evaluator::{LoadedPair, PairSource};
-use crate::pairing::PairName;
+use crate::pairing::{PairName, STDIN};
 use quadrille_base::image::film::FilmReader;
 use quadrille_base::{Error, Result, Task};
 
@@ -19,10 +21,11 @@ impl<'a> Films<'a> {
     /// a warning about them; the shorter film ends the comparison.
     ///
     /// # Errors
-    /// The errors of [`FilmReader::open`], and [`Error::Malformed`] for a film without frames.
+    /// The errors of [`FilmReader::of`], [`Error::Read`] for a file that cannot be opened, and [`Error::Malformed`] for a film without frames.
     pub fn open(paths: [&'a Path; 2]) -> Result<(Self, Vec<String>, Option<String>)> {
         let [first, second] = paths;
-        let counts = [FilmReader::count(first)?, FilmReader::count(second)?];
+        let files = [opened(first)?, opened(second)?];
+        let counts = [FilmReader::count(&files[0], first)?, FilmReader::count(&files[1], second)?];
         let count = counts[0].min(counts[1]);
         if count == 0 {
             let empty = if counts[0] == 0 { first } else { second };
@@ -46,13 +49,26 @@ impl<'a> Films<'a> {
             a: first.display().to_string(),
             b: second.display().to_string(),
         };
+        let [a, b] = files;
         let films = Self {
             paths,
-            readers: [FilmReader::open(first)?, FilmReader::open(second)?],
+            readers: [FilmReader::of(a, first)?, FilmReader::of(b, second)?],
             names: (0..count).map(name).collect(),
         };
         Ok((films, missing, warning))
     }
+}
+
+/// Opens a film; standard input is copied to a temporary file, since frames are counted before they are compared.
+fn opened(path: &Path) -> Result<File> {
+    let failed = |e| Error::read(path, e);
+    if path != Path::new(STDIN) {
+        return File::open(path).map_err(failed);
+    }
+    let mut file = tempfile::tempfile().map_err(failed)?;
+    io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
+    file.rewind().map_err(failed)?;
+    Ok(file)
 }
 
 impl PairSource for Films<'_> {

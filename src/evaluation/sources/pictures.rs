@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{fitted, turned, with_files};
 use crate::evaluator::{LoadedPair, PairSource};
-use crate::pairing::{PairName, Pairs, STDIN};
+use crate::pairing::{PairName, Pairs, PicturePair, STDIN};
 use quadrille_base::image::Frame;
 use quadrille_base::image::files;
 use quadrille_base::{Error, Result, Task};
@@ -21,6 +21,7 @@ pub struct Pictures {
     is_resized: bool,
     warnings: Vec<String>,
     has_warned_of_alpha: bool,
+    has_warned_of_light: bool,
 }
 
 impl Pictures {
@@ -33,6 +34,7 @@ impl Pictures {
             is_resized,
             warnings: Vec::new(),
             has_warned_of_alpha: has_background,
+            has_warned_of_light: false,
         }
     }
 }
@@ -44,9 +46,14 @@ impl PairSource for Pictures {
 
     fn load(&mut self, at: usize, _task: &Task) -> Result<LoadedPair> {
         let pair = &self.pairs.pairs[at];
-        let a = read(&pair.a)?.upright();
+        let (a, b) = (read(&pair.a)?, read(&pair.b)?);
+        if !self.has_warned_of_light && a.is_linear != b.is_linear {
+            self.has_warned_of_light = true;
+            self.warnings.push(light_warning(pair, a.is_linear));
+        }
+        let a = a.upright();
         let size = [a.width(), a.height()];
-        let (b, values, warning) = turned(&pair.b, read(&pair.b)?, size);
+        let (b, values, warning) = turned(&pair.b, b, size);
         self.warnings.extend(warning);
         let found = [b.width(), b.height()];
         if size != found && !self.is_resized {
@@ -98,6 +105,17 @@ fn alpha_warning(pictures: [(&Path, &Frame); 2]) -> Option<String> {
         transparent.display(),
         opaque.display()
     ))
+}
+
+/// Warns of a pair of which one file alone states that it holds linear light: values are compared as they are stored.
+fn light_warning(pair: &PicturePair, is_first: bool) -> String {
+    let [linear, other] = if is_first { [&pair.a, &pair.b] } else { [&pair.b, &pair.a] };
+    format!(
+        "{} holds linear light and {} does not say so: values are compared as they are stored, and equal pictures differ (two \
+         .exr files, or two .png files, do not)",
+        linear.display(),
+        other.display()
+    )
 }
 
 fn read(path: &Path) -> Result<files::Photo> {

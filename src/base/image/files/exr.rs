@@ -7,6 +7,7 @@
 use std::io::{self, Cursor, Write};
 use std::path::Path;
 
+use exr::meta::MetaData;
 use exr::prelude::{
     AnyChannel, AnyChannels, AttributeValue, Encoding, FlatSamples, Image, LayerAttributes,
     ReadChannels, ReadLayers, Text, WritableImage, read,
@@ -25,6 +26,9 @@ const MIN_BITS_PER_PIXEL: u64 = 48;
 
 const COLOUR_SPACE: &str = "colorInteropID";
 
+/// Start of the names of linear colour spaces.
+const LINEAR: &str = "lin_";
+
 /// Reads the display window of the first layer with R, G and B; without A, alpha is 1.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     let broken = |e: image::ImageError| Error::malformed(named, "OpenEXR", "a whole picture", e);
@@ -36,6 +40,20 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     let mut frame = Frame::new(width, height);
     decoder.read_image(bytemuck::cast_slice_mut(frame.pixels_mut())).map_err(broken)?;
     Ok(frame)
+}
+
+/// Whether a file states in its attributes that its colours are linear light.
+pub(super) fn states_linear_light(content: &[u8]) -> bool {
+    let Ok(meta) = MetaData::read_from_buffered(content, false) else { return false };
+    let name = Text::from(COLOUR_SPACE);
+    let mut spaces = meta.headers.iter().flat_map(|header| {
+        let all = [&header.shared_attributes.other, &header.own_attributes.other];
+        all.map(|attributes| attributes.get(&name)).into_iter().flatten()
+    });
+    spaces.any(|value| match value {
+        AttributeValue::Text(space) => space.to_string().starts_with(LINEAR),
+        _ => false,
+    })
 }
 
 pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> {

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `.jpg`, `.jpeg` | 8 bits per channel in sRGB | baseline and progressive | opaque pictures, baseline, 4:4:4 |
 //! | `.webp` | as PNG | no | lossless |
-//! | `.png` | 8 bits per channel, clamped, in sRGB, straight alpha | 8 and 16 bits, grey or colour, with or without alpha | RGB when every alpha rounds to 255, else RGBA |
+//! | `.png` | 8 bits per channel, clamped, in sRGB, straight alpha | 8 and 16 bits, grey or colour, with or without alpha, one frame | RGB when every alpha rounds to 255, else RGBA |
 //! | `.exr` | f32, premultiplied | the first layer with R, G, B and perhaps A | RGBA, lossless |
 //! | `.npy` | f32, premultiplied, H x W x 4, top row first | H x W x 3 or 4 of f4, f8 or u1, either byte and index order | little-endian, C order, version 1.0 |
 //!
@@ -51,7 +51,7 @@ pub(crate) use byte_rows::ByteRows;
 use byte_rows::is_opaque;
 pub(crate) use limits::stated_size;
 use limits::{MAX_FILE_BYTES, check_size};
-pub(crate) use png::{MAGIC as PNG_MAGIC, encode as encode_png};
+pub(crate) use png::{MAGIC as PNG_MAGIC, animation_frames, encode as encode_png};
 
 /// A picture file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -204,15 +204,21 @@ pub fn read_photo_from(source: impl Read, named: &Path) -> Result<Photo> {
 /// # Errors
 /// Errors of [`read`], except [`Error::Read`].
 pub(crate) fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
-    let floats =
-        |stored| Photo { stored, orientation: ExifOrientation::UPRIGHT, is_eight_bit: false };
+    let floats = |stored, is_linear| Photo {
+        stored,
+        orientation: ExifOrientation::UPRIGHT,
+        is_eight_bit: false,
+        is_linear,
+    };
     match PictureFormat::of_content(content) {
         Some(PictureFormat::Png) => png::decode(content, named),
-        Some(PictureFormat::Exr) => exr::decode(content, named).map(floats),
-        Some(PictureFormat::Npy) => npy::decode(content, named).map(floats),
+        Some(PictureFormat::Exr) => {
+            Ok(floats(exr::decode(content, named)?, exr::states_linear_light(content)))
+        }
+        Some(PictureFormat::Npy) => Ok(floats(npy::decode(content, named)?, false)),
         Some(PictureFormat::Jpeg(_)) => {
             let (stored, orientation) = jpeg::decode(content, named)?;
-            Ok(Photo { stored, orientation, is_eight_bit: true })
+            Ok(Photo { stored, orientation, is_eight_bit: true, is_linear: false })
         }
         Some(PictureFormat::WebP) | None => Err(Error::malformed(
             named,

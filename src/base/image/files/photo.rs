@@ -14,6 +14,8 @@ pub struct Photo {
     pub orientation: ExifOrientation,
     /// Whether the file holds 8 bits per channel.
     pub is_eight_bit: bool,
+    /// Whether the file states that its values are linear light, of which only EXR files say so. Values are as stored.
+    pub is_linear: bool,
 }
 
 impl Photo {

@@ -1,13 +1,14 @@
 //! PNG: 8 bits per channel in sRGB, straight alpha.
 
-use std::io::{self, Cursor, Write};
+use std::fmt::Display;
+use std::io::{self, BufRead, Cursor, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use fdeflate::StoredOnlyCompressor;
 use image::codecs::png::PngDecoder;
 use image::{DynamicImage, ImageDecoder};
-use png::{ColorType, Compression, Encoder, SrgbRenderingIntent, chunk};
+use png::{ColorType, Compression, Decoder, DecodingError, Encoder, SrgbRenderingIntent, chunk};
 use rayon::prelude::*;
 
 use super::band::PushBand;
@@ -34,11 +35,22 @@ const MIN_BITS_PER_PIXEL: u64 = 1;
 
 /// Decodes a PNG to premultiplied colours of 0 to 1. Gamma and colour space are ignored, as by trainers of splats.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
-    let broken = |e: image::ImageError| Error::malformed(named, "PNG", "a whole picture", e);
+    let unreadable = |e: &dyn Display| Error::malformed(named, "PNG", "a whole picture", e);
+    let broken = |e: image::ImageError| unreadable(&e);
     let mut decoder = PngDecoder::new(Cursor::new(content)).map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let size = stated_size(named, width.into(), height.into())?;
     check_compressed_length(named, content, size, MIN_BITS_PER_PIXEL)?;
+    // The decoder would return the first frame of an animation.
+    let frames = match decoder.is_apng().map_err(broken)? {
+        true => animation_frames(Cursor::new(content)).map_err(|e| unreadable(&e))?,
+        false => 0,
+    };
+    if frames > 1 {
+        let expected = "a single picture (`compare` reads films from names that end in .apng)";
+        let found = format!("an animated PNG of {frames} frames");
+        return Err(Error::malformed(named, "PNG", expected, found));
+    }
     let orientation = stated_orientation(&mut decoder);
     let channels = u16::from(decoder.color_type().channel_count());
     let is_eight_bit = decoder.color_type().bits_per_pixel() == 8 * channels;
@@ -52,7 +64,16 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
         stored: Frame::from_pixels(width, height, pixels.collect()),
         orientation,
         is_eight_bit,
+        is_linear: false,
     })
+}
+
+/// Number of frames that the header of an animated PNG states; 0 for a single picture.
+pub(crate) fn animation_frames(
+    source: impl BufRead + Seek,
+) -> std::result::Result<u32, DecodingError> {
+    let reader = Decoder::new(source).read_info()?;
+    Ok(reader.info().animation_control().map_or(0, |control| control.num_frames))
 }
 
 /// Writes 8-bit RGB or RGBA in sRGB: bands of rows are converted, filtered and compressed in parallel.

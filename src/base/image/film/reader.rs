@@ -1,7 +1,8 @@
 //! Films as sequences of pictures.
 
+use std::fmt::Display;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use image::codecs::png::PngDecoder;
@@ -9,7 +10,7 @@ use image::{AnimationDecoder, Frames, ImageDecoder};
 
 use super::y4m_reader::Y4mReader;
 use crate::error::{Error, Result, shown};
-use crate::image::files::{PNG_MAGIC, stated_size};
+use crate::image::files::{PNG_MAGIC, animation_frames, stated_size};
 use crate::image::{Frame, from_8_bit};
 
 const UNREAD: [&str; 8] = ["mp4", "m4v", "mov", "mkv", "webm", "avi", "gif", "ts"];
@@ -33,14 +34,14 @@ pub fn is_film_name(path: &Path) -> bool {
 }
 
 impl FilmReader {
-    /// Opens a film, which is recognised by its content.
+    /// Begins to read a film, which is recognised by its content; `path` names it in errors.
     ///
     /// # Errors
     /// [`Error::Read`] for a file that cannot be read; [`Error::Limit`] for pictures above the limits of
     /// [picture files](crate::image::files); [`Error::Malformed`] for a broken film or another format.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn of(file: File, path: &Path) -> Result<Self> {
         let failed = |e| Error::read(path, e);
-        let mut source = BufReader::new(File::open(path).map_err(failed)?);
+        let mut source = BufReader::new(file);
         let start = source.fill_buf().map_err(failed)?;
         let frames = if start.starts_with(super::y4m_reader::MAGIC) {
             FrameSource::Y4m(Box::new(Y4mReader::begin(source, path)?))
@@ -52,19 +53,22 @@ impl FilmReader {
         Ok(Self { path: path.to_owned(), frames })
     }
 
-    /// Number of frames of a film, without decoding them.
-    pub fn count(path: &Path) -> Result<u64> {
-        match Self::open(path)?.frames {
+    /// Number of frames of a film, without decoding them. The file is left at its start.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn count(mut file: &File, path: &Path) -> Result<u64> {
+        let failed = |e| Error::read(path, e);
+        let count = match Self::of(file.try_clone().map_err(failed)?, path)?.frames {
             FrameSource::Y4m(reader) => reader.count_rest(),
             FrameSource::Apng(_) => {
-                let file = File::open(path).map_err(|e| Error::read(path, e))?;
-                let reader = png::Decoder::new(BufReader::new(file))
-                    .read_info()
-                    .map_err(|e| Error::malformed(path, "animated PNG", "intact frames", e))?;
-                let control = reader.info().animation_control();
-                Ok(control.map_or(0, |control| control.num_frames.into()))
+                file.rewind().map_err(failed)?;
+                let frames = animation_frames(BufReader::new(file));
+                frames.map(u64::from).map_err(|e| broken(path, &e))
             }
-        }
+        };
+        file.rewind().map_err(failed)?;
+        count
     }
 
     /// Returns the next picture; `None` after the last one.
@@ -100,7 +104,7 @@ fn apng_frames(mut source: impl Read, path: &Path) -> Result<Frames<'static>> {
     Ok(decoder.apng().map_err(|e| broken(path, &e))?.into_frames())
 }
 
-fn broken(path: &Path, error: &image::ImageError) -> Error {
+fn broken(path: &Path, error: &dyn Display) -> Error {
     Error::malformed(path, "animated PNG", "intact frames", error)
 }
 
