@@ -168,17 +168,17 @@ pub(crate) fn convert_scene(
     apply(py, scene, steps(&actions)?, cameras, near, progress)
 }
 
-/// Moves a scene by the matrix of a similarity transform.
+/// Moves a scene by the matrix of a similarity transform; returns the new scene, and warnings.
 #[pyfunction]
 pub(crate) fn transform(
     py: Python<'_>,
     scene: &RawScene,
     matrix: [[f64; 4]; 4],
-) -> PyResult<RawScene> {
+) -> PyResult<(RawScene, Vec<String>)> {
     let by = Similarity::of_matrix(&Matrix4::from_fn(|row, column| matrix[row][column]));
     let change = Change::Action(Action::Transform(by.map_err(to_python)?));
     let step = Step { input: None, text: "transform".to_owned(), change };
-    Ok(apply(py, scene, vec![step], None, None, None)?.0)
+    apply(py, scene, vec![step], None, None, None)
 }
 
 fn apply(

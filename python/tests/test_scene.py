@@ -304,6 +304,21 @@ def test_a_transformed_scene_looks_the_same_from_the_moved_camera(
             scene.transform(wrong)
 
 
+def test_moves_beyond_the_precision_of_numbers_are_refused_or_told(
+    vase: tuple[quadrille.Scene, list[quadrille.Camera]],
+) -> None:
+    scene = vase[0]
+    matrix = np.eye(4)
+    matrix[0, 3] = 1e39
+    with pytest.raises(ValueError, match="single precision"):
+        scene.transform(matrix)
+    matrix[0, 3] = 1e16
+    with pytest.warns(UserWarning, match="rounded to steps of 2.00e0"):
+        scene.transform(matrix)
+    with pytest.warns(UserWarning, match="rounded to steps of 2.00e0"):
+        scene.convert([("translate", "1e16,0,0")])
+
+
 def test_actions_in_memory_are_those_of_files(
     vase: tuple[quadrille.Scene, list[quadrille.Camera]], tmp_path: pathlib.Path
 ) -> None:

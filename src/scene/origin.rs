@@ -5,8 +5,8 @@
 
 use quadrille_base::math::narrow;
 
-/// Minimum steps of f32 across the median splat for which single precision suffices. With fewer, rounded positions
-/// change a picture visibly (assumed). Only files in double precision and warnings depend on it.
+/// Minimum steps of a floating-point type across the median splat for which its precision suffices. With fewer, rounded
+/// positions change a picture visibly (assumed). Only files in double precision and warnings depend on it.
 const LEAST_STEPS: f64 = 16.0;
 
 pub(crate) const SAMPLES: usize = 4096;
@@ -25,8 +25,22 @@ pub(crate) struct Resolution {
     scale: f64,
 }
 
+/// Centre of a splat and its largest standard deviation, in world units.
+pub(crate) type Placed = ([f64; 3], f64);
+
+/// Spacing of f64 at the largest coordinate of a centre.
+fn double_step(centre: [f64; 3]) -> f64 {
+    let largest = centre.map(f64::abs).into_iter().fold(0.0, f64::max);
+    largest.next_up() - largest
+}
+
+/// Whether f64 is too coarse for a splat at its centre.
+fn is_rounded((centre, scale): Placed) -> bool {
+    scale < LEAST_STEPS * double_step(centre)
+}
+
 impl Resolution {
-    pub(crate) fn of(splats: impl Iterator<Item = ([f64; 3], f64)>) -> Option<Self> {
+    pub(crate) fn of(splats: impl Iterator<Item = Placed>) -> Option<Self> {
         let mut columns: [Vec<f64>; 4] = Default::default();
         for ([x, y, z], scale) in splats {
             let values = [x, y, z, scale];
@@ -59,6 +73,25 @@ impl Resolution {
     /// Reference point for double-precision positions: zero, unless f32 is too coarse for the scene.
     pub(crate) fn origin(&self) -> [f64; 3] {
         if self.is_coarse() { self.centre } else { [0.0; 3] }
+    }
+
+    /// Warning about `splats`, all of the scene, if even f64 is too coarse for most of them.
+    pub(crate) fn double_warning(&self, splats: impl Iterator<Item = Placed>) -> Option<String> {
+        let Self { centre, scale, .. } = *self;
+        is_rounded((centre, scale)).then(|| {
+            let (mut count, mut rounded) = (0_usize, 0_usize);
+            splats.for_each(|splat| {
+                count += 1;
+                rounded += usize::from(is_rounded(splat));
+            });
+            let [x, y, z] = centre;
+            format!(
+                "positions around ({x:e}, {y:e}, {z:e}) in double precision are rounded to steps of {:.2e}, and half of the \
+                 splats are smaller than {scale:.2e}: {rounded} of {count} splats are displaced visibly, and no later \
+                 step brings them back",
+                double_step(centre)
+            )
+        })
     }
 
     /// Warning about positions rounded to single precision that is too coarse for the scene.

@@ -4,9 +4,23 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::activation::{LOGIT_RANGE, log_scale, logit, sigmoid};
+use super::column_names::PLAIN;
 use super::table::RawColumns;
 use quadrille_base::math::narrow;
 use quadrille_base::{Error, Result, Task};
+
+/// Whether single precision holds a number as a finite one.
+pub(crate) fn is_in_range(value: f64) -> bool {
+    narrow(value).is_finite()
+}
+
+/// Error about a move after which `value` of a column in `row` is beyond single precision, as are `count` rows of `of`.
+pub(crate) fn beyond_range(name: &str, value: f64, row: usize, [count, of]: [usize; 2]) -> Error {
+    let expected =
+        format!("a move after which single precision holds {name}, up to {:.2e}", f32::MAX);
+    let found = format!("{name} = {value:e} in row {row} ({count} of {of} splats are beyond)");
+    Error::argument("move", expected, found)
+}
 
 impl RawColumns {
     /// Replaces the infinite logits of opacities 0 and 1, and the infinite logarithms of scales of 0, by finite numbers.
@@ -19,6 +33,20 @@ impl RawColumns {
                 *log = log_scale(0.0);
             }
         }
+    }
+
+    /// Checks after a move that single precision holds all positions.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] about the move.
+    pub fn check_range(&self) -> Result<()> {
+        let names = PLAIN[..3].iter().zip(&self.mean);
+        let is_held = |row: &usize| self.mean.iter().all(|v| is_in_range(v[*row]));
+        let mut beyond = (0..self.rows()).filter(|row| !is_held(row));
+        let Some(row) = beyond.next() else { return Ok(()) };
+        let mut values = names.map(|(name, column)| (*name, column[row]));
+        let (name, value) = values.find(|(_, v)| !is_in_range(*v)).unwrap_or_default();
+        Err(beyond_range(name, value, row, [1 + beyond.count(), self.rows()]))
     }
 
     pub(crate) fn apply_filter(&mut self, filter: &[f32], task: &Task) -> Result<()> {
@@ -48,8 +76,8 @@ impl RawColumns {
             match task.is_cancelled() {
                 true => None,
                 // Without an early exit, the loop that checks all values is vectorised.
-                false if values.iter().fold(true, |all, v| all & (*v).into().is_finite()) => None,
-                false => values.iter().position(|v| !(*v).into().is_finite()),
+                false if values.iter().fold(true, |all, v| all & is_in_range((*v).into())) => None,
+                false => values.iter().position(|v| !is_in_range((*v).into())),
             }
         }
         let zero = |row: &usize| self.rotation.iter().all(|q| q[*row] == 0.0);

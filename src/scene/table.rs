@@ -12,7 +12,7 @@ use super::activate::ValueEncoding;
 use super::assemble::{PLAIN_SLOTS, RawBlock, RowLayout, assemble};
 use super::column_names::{PLAIN, rest_name, sh_degree_of, slot};
 use super::encoding::{SceneEncoding, SplatModel};
-use super::origin::{Resolution, SAMPLES};
+use super::origin::{Placed, Resolution, SAMPLES};
 pub use super::raw_columns::RawColumns;
 use super::scalar::Scalar;
 use super::scene_file::{Dropped, Scene, SceneFormat, profile_of_hint};
@@ -180,14 +180,24 @@ impl SplatTable {
 
     /// Resolution of single precision at the centre; `None` without splats or positions.
     fn resolution(&self) -> Option<Resolution> {
+        Resolution::of(self.placed(self.rows.div_ceil(SAMPLES).max(1))?)
+    }
+
+    /// Every `step`th splat; `None` without positions.
+    fn placed(&self, step: usize) -> Option<impl Iterator<Item = Placed>> {
         let centre = ["x", "y", "z"].map(|name| self.values(name));
         let [Some(x), Some(y), Some(z)] = centre else { return None };
         let scales: Vec<&ColumnValues> =
             PLAIN[3..6].iter().filter_map(|name| self.values(name)).collect();
-        Resolution::of((0..self.rows).step_by(self.rows.div_ceil(SAMPLES).max(1)).map(|row| {
+        Some((0..self.rows).step_by(step).map(move |row| {
             let log = scales.iter().map(|column| column.get(row)).fold(f64::NEG_INFINITY, f64::max);
             ([x, y, z].map(|column| column.get(row)), log.exp())
         }))
+    }
+
+    /// Warning about positions so far from the origin that even double precision does not resolve the splats.
+    pub fn double_rounding(&self) -> Option<String> {
+        self.resolution()?.double_warning(self.placed(1)?)
     }
 
     /// Reference point of [`Self::splats`]: zero, unless positions are doubles that f32 does not resolve.

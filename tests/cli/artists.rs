@@ -190,3 +190,34 @@ fn blurred_pictures_have_layers_and_the_frame_that_they_are_judged_by() {
     let png = ["deferred", "plane", "--width", "16", "--aov", "depth", "-o", "p.{aov}.png"];
     assert!(text(place.expect(DONE, &png).stderr).contains("p.depth.png: depth from"));
 }
+
+/// A PLY holds any float, so that a move beyond them would write infinities; and a comparison moves both sides, so that it
+/// does not see what the positions have lost.
+#[test]
+fn moves_beyond_the_precision_of_numbers_are_refused_or_told() {
+    let place = Place::new();
+    let convert = ["convert", "scene.ply", "-o", "a.ply"];
+    for (action, value) in [("--translate", "1e39,0,0"), ("--scale", "1e39")] {
+        for input in [&[][..], &["--input", "1"]] {
+            let call = [&convert[..], input, &[action, value]].concat();
+            let step = format!("{action} {value}");
+            place.expect_error(USAGE, &call, &[&step, "single precision", "300 of 300 splats"]);
+        }
+    }
+    assert!(!place.path("a.ply").exists());
+    let warnings =
+        |flags: &[&str]| text(place.expect(DONE, &[&convert[..], flags].concat()).stderr);
+    let report = ["--report", "r.json", "--orbit", "1", "--width", "16"];
+    for flags in [&[][..], &report] {
+        let far = warnings(&[&["--translate", "1e16,0,0"], flags].concat());
+        assert!(far.contains("--translate 1e16,0,0: positions around (1e16, "), "{far}");
+        assert!(
+            far.contains("steps of 2.00e0") && far.contains(" of 300 splats are displaced"),
+            "{far}"
+        );
+    }
+    let back = warnings(&["--translate", "1e16,0,0", "--translate", "-1e16,0,0"]);
+    assert!(back.contains("no later step brings them back"), "{back}");
+    let near = warnings(&["--translate", "1e9,0,0", "--rotate", "10,20,30", "--scale", "3"]);
+    assert!(!near.contains("steps of"), "{near}");
+}

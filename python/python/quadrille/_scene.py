@@ -47,6 +47,13 @@ class Scene:
         return scene
 
     @classmethod
+    def _warned(cls, moved: tuple[_quadrille.Scene, list[str]]) -> Scene:
+        raw, remarks = moved
+        for remark in remarks:
+            warnings.warn(remark, stacklevel=3)
+        return cls._of(raw)
+
+    @classmethod
     def from_arrays(
         cls,
         means: object,
@@ -254,7 +261,7 @@ class Scene:
 
         Raises
         ------
-        ValueError : for a matrix that mirrors, shears or scales the axes differently.
+        ValueError : for a matrix that mirrors, shears or scales the axes differently, or moves beyond single precision.
 
         >>> import numpy as np, quadrille
         >>> scene, _ = quadrille.synth("object", splats=1000)
@@ -262,7 +269,7 @@ class Scene:
         >>> np.allclose(half.means, scene.means / 2, atol=1e-6), np.allclose(half.scales, scene.scales / 2, rtol=1e-5)
         (True, True)
         """
-        return self._of(_quadrille.transform(self._raw, numbers_of(matrix, "matrix", 4)))
+        return self._warned(_quadrille.transform(self._raw, numbers_of(matrix, "matrix", 4)))
 
     def convert(
         self,
@@ -293,10 +300,8 @@ class Scene:
         raws = None if cameras is None else [camera._raw for camera in cameras]
         with watched(progress) as watch:
             texts = [action_text(action) for action in actions]
-            found, remarks = _quadrille.convert_scene(self._raw, texts, raws, near, watch)
-        for remark in remarks:
-            warnings.warn(remark, stacklevel=2)
-        return self._of(found)
+            found = _quadrille.convert_scene(self._raw, texts, raws, near, watch)
+        return self._warned(found)
 
     @property
     def covariances(self) -> NDArray[np.float32]:

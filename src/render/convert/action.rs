@@ -51,7 +51,8 @@ impl Action {
     ///
     /// # Errors
     /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that an action cannot work with,
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for an unknown name in a condition, and
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for an unknown name in a condition and for a move beyond
+    /// single precision, and
     /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn apply(&self, table: &mut SplatTable, path: &Path, task: &Task) -> Result<()> {
         match self {
@@ -85,13 +86,16 @@ impl Action {
             }
             Self::Translate(_) | Self::Rotate(_) | Self::Scale(_) | Self::Transform(_) => {
                 if let Some(by) = self.similarity() {
-                    change(table, path, task, |raw| raw.transform(&by, task))?;
-                    table.turn_directions(by.rotation.to_rotation_matrix().matrix(), by.scale);
+                    change(table, path, task, |raw| {
+                        raw.transform(&by, task)?;
+                        raw.check_range()
+                    })?;
+                    table.turn_directions(by.rotation.to_rotation_matrix().matrix(), by.scale)?;
                 }
             }
             Self::Axes(axes) => {
                 change(table, path, task, |raw| raw.flip_axes(*axes, task))?;
-                table.turn_directions(&axes.matrix(), 1.0);
+                table.turn_directions(&axes.matrix(), 1.0)?;
             }
             Self::DropFloaters(factor) => drop_floaters(table, *factor, path, task)?,
             Self::Decimate(amount) => decimate(table, *amount, path, task)?,
@@ -139,6 +143,11 @@ impl Action {
     /// Whether the range of the output format can be checked before the action: true for decimation and reordering.
     pub fn keeps_positions(&self) -> bool {
         matches!(self, Self::Decimate(_) | Self::Morton)
+    }
+
+    /// True if the action moves splats.
+    pub(super) fn moves(&self) -> bool {
+        self.turns() || matches!(self, Self::Translate(_) | Self::Scale(_))
     }
 
     /// True if the action turns or mirrors the axes of the world.
@@ -314,6 +323,20 @@ mod tests {
             assert_eq!(values(normals), normals_after, "{action:?}");
             assert_eq!(values(motions), motions_after, "{action:?}");
             assert_eq!(values(["scale_t", "omega_0", "opacity"]), [5.0, 6.0, 0.0], "{action:?}");
+        }
+        let mut still = table.clone();
+        for axis in ["x", "y", "z"] {
+            let column = still.columns.iter_mut().find(|column| column.name == axis).unwrap();
+            column.values = quadrille_scene::table::ColumnValues::F32(vec![0.0]);
+        }
+        for (table, action, column) in [
+            (&table, Action::Translate([0.0, 1e39, 0.0]), "y"),
+            (&table, Action::Scale(2e38), "y"),
+            (&still, Action::Scale(2e38), "motion_1"),
+        ] {
+            let mut table = table.clone();
+            let error = action.apply(&mut table, Path::new("a.ply"), &Task::NEVER).unwrap_err();
+            assert!(error.to_string().contains(&format!("found {column} = ")), "{error}");
         }
     }
 }

@@ -122,11 +122,10 @@ impl Conversion {
             }
             let (path, task) = (&self.inputs[number], host.begin("steps"));
             apply_step(action, &step.text, table, path, &task)?;
-            let result = StepResult {
-                action: format!("{what} {}", step.text),
-                splats: table.rows(),
-                sh_degree: table.sh_degree(),
-            };
+            let text = format!("{what} {}", step.text);
+            warn_of_rounding(action, &text, table, host);
+            let result =
+                StepResult { action: text, splats: table.rows(), sh_degree: table.sh_degree() };
             host.has_applied(&result)?;
             done.push(result);
         }
@@ -237,6 +236,7 @@ impl Run<'_> {
                 }
                 let task = self.host.begin("steps");
                 apply_step(action, text, &mut self.table, path, &task)?;
+                warn_of_rounding(action, text, &self.table, self.host);
                 if is_intended {
                     if let Some(reference) = &mut self.reference {
                         apply_step(action, text, reference, path, &task)?;
@@ -376,7 +376,7 @@ pub fn apply_step(
     action.apply(table, path, task).map_err(|error| match action {
         // The condition may name a column that the table does not have.
         Action::Where(_) => error.about(text.split(' ').next().unwrap_or(text)),
-        _ => error,
+        _ => error.about(text),
     })?;
     check_left(text, before, table.rows())
 }
@@ -393,6 +393,17 @@ fn note_of_degrees(inputs: &[ConvertedFile], host: &mut dyn ConversionHost) {
             lower.join(", ")
         ));
     }
+}
+
+/// Warns of a move that rounds positions: a comparison does not show its loss, since it moves both sides.
+fn warn_of_rounding(
+    action: &Action,
+    text: &str,
+    table: &SplatTable,
+    host: &mut dyn ConversionHost,
+) {
+    let rounding = action.moves().then(|| table.double_rounding()).flatten();
+    rounding.iter().for_each(|rounding| host.warn(&format!("{text}: {rounding}")));
 }
 
 fn check_left(text: &str, before: usize, left: usize) -> Result<()> {

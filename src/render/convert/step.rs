@@ -154,7 +154,7 @@ const KINDS: [ChangeKind; 13] = [
          this, for example 0.01; the views are the cameras beside the scene, or given by flags",
         parse: |text| {
             let weight = text.parse().ok().filter(|w| (0.0..=1.0).contains(w));
-            Ok(Change::Prune(weight.ok_or("expected a weight from 0 to 1")?))
+            Ok(Change::Prune(weight.ok_or("expected a weight from 0 to 1, such as 0.01")?))
         },
     },
     ChangeKind {
