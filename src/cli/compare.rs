@@ -60,10 +60,11 @@ impl Compared<'_> {
         let conditions = self.conditions(opened);
         let text = TextRows::new(&columns, source.pairs());
         let text = (!args.json).then_some(&text);
-        let (evaluated, last_error) = self.evaluate(source, opened, &conditions, text)?;
+        let (mut evaluated, last_error) = self.evaluate(source, opened, &conditions, text)?;
+        evaluated.missing.clone_from(&opened.missing);
         let summary = Summary::of(&evaluated.rows, &columns);
         if let Some(text) = text {
-            print(text.end(&summary, &evaluated.unmeasured, &conditions))?;
+            print(text.end(&summary, &evaluated, &conditions))?;
         }
         let facts = PageFacts {
             title: format!("{} and {}", args.a.display(), args.b.display()),

@@ -21,7 +21,8 @@ use quadrille_base::parse::whole_number;
 use quadrille_base::{Error, Result, Task};
 use quadrille_evaluation::pairing::PairName;
 use quadrille_evaluation::{
-    Conditions, LpipsDistances, MetricColumn, PairRow, Summary, TextRows, UnmeasuredRow, Verdict,
+    Conditions, Evaluated, LpipsDistances, MetricColumn, PairRow, Summary, TextRows, UnmeasuredRow,
+    Verdict,
 };
 use quadrille_render::convert::{
     Change, Conversion, ConversionHost, ConversionLoss, Converted, ConvertedFile, ConvertedOutput,
@@ -269,8 +270,8 @@ fn report(
             match (&converted.loss, &converted.pruned_by) {
                 (Some(loss), _) => print(page_of_loss(loss))?,
                 (None, Some(by)) => print(format!(
-                    "pruned by {} views from {}: {}\n",
-                    by.views.len(),
+                    "pruned by {} from {}: {}\n",
+                    counted(by.views.len()),
                     by.views_from,
                     by.views.join(", ")
                 ))?,
@@ -439,7 +440,9 @@ fn page_of_loss(loss: &ConversionLoss) -> String {
     let text = TextRows::new(&columns, &names);
     let mut table = text.headings().to_owned();
     table.extend(rows.iter().map(|row| text.row(row)));
-    table += &text.end(&Summary::of(&rows, &columns), &blank_rows(loss), &conditions);
+    let summary = Summary::of(&rows, &columns);
+    let evaluated = Evaluated { rows, unmeasured: blank_rows(loss), ..Evaluated::default() };
+    table += &text.end(&summary, &evaluated, &conditions);
     if !loss.coarser_levels.is_empty() {
         table += &format!("\n{}", levels_table(loss));
     }
@@ -447,12 +450,12 @@ fn page_of_loss(loss: &ConversionLoss) -> String {
     let from = match (&loss.pruned_by, loss.views_are_between) {
         (None, _) => format!("views from {source}"),
         (Some(views), true) => format!(
-            "pruned by {} views from {source}, reported from {} views halfway between neighbours",
-            views.len(),
-            loss.views.len()
+            "pruned by {} from {source}, reported from {} halfway between neighbours",
+            counted(views.len()),
+            counted(loss.views.len())
         ),
         (Some(views), false) => {
-            format!("pruned by and reported from the same {} views from {source}", views.len())
+            format!("pruned by and reported from the same {} from {source}", counted(views.len()))
         }
     };
     let DrawnBy { input, output } = loss.profiles;
@@ -461,6 +464,10 @@ fn page_of_loss(loss: &ConversionLoss) -> String {
         false => format!("the input is drawn by the profile {input}, the output by {output}\n"),
     };
     format!("\n{table}{from}\n{profiles}")
+}
+
+fn counted(views: usize) -> String {
+    if views == 1 { "1 view".to_owned() } else { format!("{views} views") }
 }
 
 /// Table of the coarser levels of detail, with means and the worst view.

@@ -1,6 +1,7 @@
 //! Flags for the limits of comparisons, which make them gates of scripts.
 
 use std::borrow::Borrow;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use super::console::{Exit, command_line, fail, print};
@@ -19,14 +20,31 @@ pub(super) struct LimitFlags {
     #[arg(long, value_name = "DB", value_delimiter = ',', value_parser = finite)]
     fail_under_psnr: Vec<f64>,
     /// Exit with code 1 if the SSIM of any pair or view is below this, up to 1
-    #[arg(long, value_name = "SSIM", value_delimiter = ',', value_parser = finite)]
+    #[arg(long, value_name = "SSIM", value_delimiter = ',', value_parser = parse_ssim)]
     fail_under_ssim: Vec<f64>,
     /// Exit with code 1 if the FLIP error of any pair or view is above this, 0 to 1
-    #[arg(long, value_name = "FLIP", value_delimiter = ',', value_parser = finite)]
+    #[arg(long, value_name = "FLIP", value_delimiter = ',', value_parser = parse_share)]
     fail_over_flip: Vec<f64>,
     /// Write the verdict about each pair or view as JUnit XML; needs a limit
     #[arg(long, value_name = "FILE.xml")]
     junit: Option<PathBuf>,
+}
+
+/// Parses a limit that a metric of a bounded range can break and keep.
+fn bounded(text: &str, range: RangeInclusive<f64>) -> std::result::Result<f64, String> {
+    let number = finite(text)?;
+    let (least, most) = (*range.start(), *range.end());
+    let expected = || format!("expected a number from {least} to {most}, the range of the metric");
+    if range.contains(&number) { Ok(number) } else { Err(expected()) }
+}
+
+fn parse_ssim(text: &str) -> std::result::Result<f64, String> {
+    bounded(text, -1.0..=1.0)
+}
+
+/// Parses a limit of 0 to 1.
+pub(super) fn parse_share(text: &str) -> std::result::Result<f64, String> {
+    bounded(text, 0.0..=1.0)
 }
 
 impl LimitFlags {

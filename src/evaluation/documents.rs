@@ -4,7 +4,7 @@ use quadrille_base::choice;
 
 use super::columns::MetricColumn;
 use super::conditions::Conditions;
-use super::row::PairRow;
+use super::evaluated::Evaluated;
 use super::summary::Summary;
 use quadrille_suite::report::typeset::escaped_latex;
 
@@ -20,32 +20,36 @@ choice! {
     }
 }
 
-/// Formats the table of `rows`. CSV has every metric of every pair; the other formats have the metrics that papers print,
-/// and the means.
+/// Formats the table of all pairs. CSV has every metric of every pair; the other formats have the metrics that papers
+/// print, and the means. All mark pairs that were not compared or have pixels that are not finite.
 pub fn table(
     format: TableFormat,
-    rows: &[PairRow],
+    evaluated: &Evaluated,
     columns: &[MetricColumn],
     summary: &Summary,
     conditions: &Conditions,
 ) -> String {
     match format {
-        TableFormat::Csv => csv(rows, columns),
-        TableFormat::Markdown => markdown(rows, columns, summary, conditions),
-        TableFormat::Latex => latex(rows, columns, summary, conditions),
+        TableFormat::Csv => csv(evaluated, columns),
+        TableFormat::Markdown => markdown(evaluated, columns, summary, conditions),
+        TableFormat::Latex => latex(evaluated, columns, summary, conditions),
     }
 }
 
-fn csv(rows: &[PairRow], columns: &[MetricColumn]) -> String {
+fn csv(evaluated: &Evaluated, columns: &[MetricColumn]) -> String {
+    let rows = &evaluated.rows;
     let has_masks = rows.iter().any(|row| row.mask_share.is_some());
     let share = has_masks.then_some("mask_share");
+    let has_marks = evaluated.without_row().next().is_some() || evaluated.marks().next().is_some();
+    let mark = has_marks.then_some("mark");
     let keys = columns.iter().map(|column| column.key);
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |cells: Vec<String>| {
         // Writing to memory cannot fail.
         let _ = writer.write_record(cells);
     };
-    write(["name", "a", "b"].into_iter().chain(keys).chain(share).map(str::to_owned).collect());
+    let headings = ["name", "a", "b"].into_iter().chain(keys).chain(share).chain(mark);
+    write(headings.map(str::to_owned).collect());
     for row in rows {
         let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
         let numbers = columns.iter().map(|column| match (column.value)(row) {
@@ -55,25 +59,40 @@ fn csv(rows: &[PairRow], columns: &[MetricColumn]) -> String {
         });
         let names = [&row.pair.name, &row.pair.a, &row.pair.b].map(String::clone);
         let share = has_masks.then(|| number(row.mask_share));
-        write(names.into_iter().chain(numbers).chain(share).collect());
+        let mark = has_marks.then(|| row.mark().unwrap_or_default());
+        write(names.into_iter().chain(numbers).chain(share).chain(mark).collect());
+    }
+    for (pair, reason) in evaluated.without_row() {
+        let numbers = vec![String::new(); columns.len() + usize::from(has_masks)];
+        let names = [pair.name, pair.a, pair.b];
+        write(names.into_iter().chain(numbers).chain([reason.to_owned()]).collect());
     }
     String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
 }
 
 /// Columns that papers print, and the rows as text: one per pair, and the means of several.
 fn paper_rows(
-    rows: &[PairRow],
+    evaluated: &Evaluated,
     columns: &[MetricColumn],
     summary: &Summary,
 ) -> (Vec<MetricColumn>, Vec<Vec<String>>) {
+    let rows = &evaluated.rows;
     let is_printed = |column: &MetricColumn| column.is_in_papers || column.key == "flip";
     let printed: Vec<MetricColumn> = columns.iter().copied().filter(is_printed).collect();
     let mut lines: Vec<Vec<String>> = (rows.iter())
         .map(|row| {
             let numbers = printed.iter().map(|column| column.short_text((column.value)(row)));
-            std::iter::once(row.pair.name.clone()).chain(numbers).collect()
+            let name = match row.mark() {
+                Some(mark) => format!("{} ({mark})", row.pair.name),
+                None => row.pair.name.clone(),
+            };
+            std::iter::once(name).chain(numbers).collect()
         })
         .collect();
+    lines.extend(evaluated.without_row().map(|(pair, reason)| {
+        let dashes = printed.iter().map(|_| "-".to_owned());
+        std::iter::once(format!("{} (not compared: {reason})", pair.name)).chain(dashes).collect()
+    }));
     if rows.len() > 1 {
         let means = columns.iter().zip(&summary.mean).filter(|(column, _)| is_printed(column));
         let means = means.map(|(column, mean)| column.short_text(*mean));
@@ -83,12 +102,12 @@ fn paper_rows(
 }
 
 fn markdown(
-    rows: &[PairRow],
+    evaluated: &Evaluated,
     columns: &[MetricColumn],
     summary: &Summary,
     conditions: &Conditions,
 ) -> String {
-    let (printed, lines) = paper_rows(rows, columns, summary);
+    let (printed, lines) = paper_rows(evaluated, columns, summary);
     let arrow = |column: &MetricColumn| {
         if column.is_higher_better { "↑" } else { "↓" }
     };
@@ -103,12 +122,12 @@ fn markdown(
 }
 
 fn latex(
-    rows: &[PairRow],
+    evaluated: &Evaluated,
     columns: &[MetricColumn],
     summary: &Summary,
     conditions: &Conditions,
 ) -> String {
-    let (printed, lines) = paper_rows(rows, columns, summary);
+    let (printed, lines) = paper_rows(evaluated, columns, summary);
     let arrow = |column: &MetricColumn| {
         if column.is_higher_better { "$\\uparrow$" } else { "$\\downarrow$" }
     };

@@ -2,6 +2,7 @@
 
 use super::journal::Recorded;
 use super::pair_pictures::{MOST_SHOWN, PairPictures};
+use super::pairing::PairName;
 use super::row::{PairRow, UnmeasuredRow};
 
 /// Rows, pictures and failures of all pairs.
@@ -13,9 +14,26 @@ pub struct Evaluated {
     pub pictures: Vec<PairPictures>,
     /// Pairs that could not be compared, with the reasons.
     pub unmeasured: Vec<UnmeasuredRow>,
+    /// Pictures, frames and views without a partner.
+    pub missing: Vec<String>,
 }
 
+/// Mark of a picture, frame or view without a partner.
+const ALONE: &str = "no partner";
+
 impl Evaluated {
+    /// Names of everything that has no row, with the reasons.
+    pub(super) fn without_row(&self) -> impl Iterator<Item = (PairName, &str)> {
+        let failed = self.unmeasured.iter().map(|row| (row.pair.clone(), row.error.as_str()));
+        let alone = |name: &String| PairName { name: name.clone(), ..PairName::default() };
+        failed.chain(self.missing.iter().map(move |name| (alone(name), ALONE)))
+    }
+
+    /// Rows with pixels that are not finite, with their marks.
+    pub(super) fn marks(&self) -> impl Iterator<Item = (&PairRow, String)> {
+        self.rows.iter().filter_map(|row| Some((row, row.mark()?)))
+    }
+
     /// Adds a row. Beyond the number that a page shows, only the worst rows keep their pictures.
     pub(super) fn push(&mut self, recorded: Recorded) {
         self.rows.push(recorded.row);

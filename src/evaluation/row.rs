@@ -28,6 +28,14 @@ pub struct PairRow {
     pub diff: Option<String>,
 }
 
+impl PairRow {
+    /// Mark of numbers that are not of all pixels as the files hold them; `None` if all pixels are finite.
+    pub(super) fn mark(&self) -> Option<String> {
+        let pixels = self.comparison.non_finite_pixels;
+        (pixels > 0).then(|| format!("pixels that are NaN or infinite: {pixels}"))
+    }
+}
+
 /// A pair that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnmeasuredRow {

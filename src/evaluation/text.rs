@@ -4,8 +4,9 @@ use quadrille_suite::report::table::{LineTable, shortened};
 
 use super::columns::MetricColumn;
 use super::conditions::Conditions;
+use super::evaluated::Evaluated;
 use super::pairing::PairName;
-use super::row::{PairRow, UnmeasuredRow};
+use super::row::PairRow;
 use super::summary::Summary;
 
 /// Formatter of the lines of a table.
@@ -48,14 +49,11 @@ impl TextRows {
         self.lines.line([shortened(&pair.name), "not compared".to_owned()])
     }
 
-    /// Formats the lines below the rows: statistics of several rows, pairs that were not compared, and the conditions.
-    pub fn end(
-        &self,
-        summary: &Summary,
-        others: &[UnmeasuredRow],
-        conditions: &Conditions,
-    ) -> String {
+    /// Formats the lines below the rows: statistics of several rows, pairs that were not compared or are not finite, and the
+    /// conditions.
+    pub fn end(&self, summary: &Summary, evaluated: &Evaluated, conditions: &Conditions) -> String {
         let mut text = String::new();
+        let others: Vec<_> = evaluated.without_row().collect();
         if summary.count > 1 {
             for (name, numbers) in summary.lines() {
                 text += &self.line(name, numbers.iter().copied());
@@ -65,9 +63,11 @@ impl TextRows {
             let count = summary.count;
             text += &format!("{count} of {} pairs were compared\n", count + others.len());
         }
-        for other in others {
-            let name = shortened(&other.pair.name);
-            text += &format!("{name} was not compared: {}\n", other.error);
+        for (pair, reason) in others {
+            text += &format!("{} was not compared: {reason}\n", shortened(&pair.name));
+        }
+        for (row, mark) in evaluated.marks() {
+            text += &format!("{}: {mark}\n", shortened(&row.pair.name));
         }
         if let Some(worst) = summary.worst_pair.as_ref().filter(|_| summary.count > 1) {
             text += &format!("lowest PSNR: {}\n", shortened(worst));

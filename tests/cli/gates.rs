@@ -1,5 +1,6 @@
 //! Limits of comparisons: whatever was not compared fails them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Output;
 
@@ -111,6 +112,14 @@ fn each_metric_has_a_limit_and_the_verdict_is_last() {
         assert!(page.lines().last().unwrap().starts_with("passed: a"), "{page}");
     }
     place.expect_error(USAGE, &[&compare[..], &["--fail-over-lpips", "1"]].concat(), &["--lpips"]);
+    // A limit that no picture can break, or none can keep, is a mistake.
+    for limit in [["--fail-over-flip", "5"], ["--fail-under-ssim", "1.5"]] {
+        place.expect_error(
+            USAGE,
+            &[&compare[..], &limit].concat(),
+            &[limit[0], "the range of the metric"],
+        );
+    }
     let two = [&compare[..], &["--fail-under-psnr", "30,20"]].concat();
     place.expect_error(USAGE, &two, &["one number", "30,20"]);
     let limits = ["--fail-under-psnr", "30", "--fail-over-flip", "0.9", "--junit", "j.xml"];
@@ -214,4 +223,47 @@ fn a_verdict_of_an_earlier_run_does_not_stay() {
     fs::write(place.path("v.xml"), "mine").unwrap();
     place.expect(UNREADABLE, &call);
     assert_eq!(fs::read_to_string(place.path("v.xml")).unwrap(), "mine");
+}
+
+/// Whoever reads only a table, or calls quietly and without a limit, sees what was not compared and what is not finite.
+#[test]
+fn tables_mark_missing_partners_and_numbers_that_are_not_finite() {
+    let place = Place::new();
+    for name in ["a/one.npy", "b/one.npy", "b/two.npy", "a/nan.npy"] {
+        grey(&place, name, 0.5);
+    }
+    let nan = Frame::from_pixels(8, 8, vec![[f32::NAN; 4]; 64]);
+    quadrille::write_picture(place.path("b/nan.npy"), &nan).unwrap();
+    let files = ["--csv", "t.csv", "--markdown", "t.md", "--latex", "t.tex", "--html", "page"];
+    let output = place.expect(DONE, &[&["compare", "a", "b", "-q"], &files[..]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let marks = ["pixels that are NaN or infinite: 64", "no partner", "b/two.npy"];
+    let names = ["t.csv", "t.md", "t.tex", "page/index.html"];
+    let written = names.map(|name| fs::read_to_string(place.path(name)).unwrap());
+    for table in written.iter().chain([&text]) {
+        assert!(marks.iter().all(|mark| table.contains(mark)), "{table}");
+    }
+    assert!(text.contains("2 of 3 pairs were compared"), "{text}");
+    let mut csv = csv::Reader::from_reader(written[0].as_bytes());
+    let lines = csv.deserialize().map(Result::unwrap);
+    let lines: Vec<BTreeMap<String, String>> = lines.collect();
+    assert_eq!(
+        lines.iter().map(|line| &line["mark"][..]).collect::<Vec<_>>(),
+        [marks[0], "", marks[1]]
+    );
+}
+
+/// The linear light of an EXR and the display values of a PNG are not the same numbers.
+#[test]
+fn linear_light_beside_display_values_is_told() {
+    let place = Place::new();
+    let mesh = ["mesh", "plane", "--width", "16", "--height", "12"];
+    for name in ["a.exr", "b.exr", "a.png", "b.png"] {
+        place.expect(DONE, &[&mesh[..], &["-o", name]].concat());
+    }
+    let told = |a: &str, b: &str| errors(&place.expect(DONE, &["compare", a, b]));
+    let expected = "a.exr holds linear light and a.png does not say so";
+    assert!(told("a.exr", "a.png").contains(expected), "{}", told("a.exr", "a.png"));
+    assert!(told("a.png", "a.exr").contains(expected));
+    assert_eq!([told("a.exr", "b.exr"), told("a.png", "b.png")], ["", ""]);
 }

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use super::outputs::OutputFlags;
 use crate::cli::exposures::ExposureFlags;
-use crate::cli::limits::LimitFlags;
+use crate::cli::limits::{LimitFlags, parse_share};
 use crate::cli::options::NearFlag;
 use crate::cli::outputs::{Background, parse_background};
 use quadrille_base::image::metrics::Protocol;
@@ -60,7 +60,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "fail_under_ssim", "fail_over_flip", "fail_over_lpips", "junit", "html", "csv", "markdown", "latex", "resume", "resize", "masks", "lpips", "lpips_weights"])]
     pub(super) layers: bool,
     /// Exit with code 1 if more than this share of the pixels of any layer differ, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = finite)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub(super) fail_over_share: Option<f64>,
     #[command(flatten)]
     pub(in crate::cli) limits: LimitFlags,

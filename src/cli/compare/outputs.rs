@@ -142,7 +142,7 @@ impl OutputFlags {
             Ok(())
         };
         for (_, path, format) in self.tables() {
-            write(&path, table(format, &evaluated.rows, facts.columns, summary, facts.conditions))?;
+            write(&path, table(format, evaluated, facts.columns, summary, facts.conditions))?;
         }
         if let Some(path) = self.page() {
             let page = Page {

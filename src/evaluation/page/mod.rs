@@ -64,7 +64,10 @@ impl Page<'_> {
         let sentence = escaped_html(&self.conditions.sentence(summary));
         let _ =
             write!(html, "<p class=\"conditions\">{sentence}.</p>\n{}", self.statistics(summary));
-        html += &self.unmeasured(evaluated);
+        let others = evaluated.without_row().map(|(pair, reason)| (pair.name, reason.to_owned()));
+        html += &list("Not compared", others);
+        html +=
+            &list("Not finite", evaluated.marks().map(|(row, mark)| (row.pair.name.clone(), mark)));
         html += &self.orders();
         html += "<section class=\"pairs\">\n";
         for (rank, &at) in order.iter().take(MOST_SHOWN).enumerate() {
@@ -183,18 +186,6 @@ impl Page<'_> {
         )
     }
 
-    fn unmeasured(&self, evaluated: &Evaluated) -> String {
-        if evaluated.unmeasured.is_empty() {
-            return String::new();
-        }
-        let others = evaluated.unmeasured.iter().map(|other| {
-            let [name, reason] = [&other.pair.name, &other.error].map(|text| escaped_html(text));
-            format!("<li><b>{name}</b>: {reason}</li>\n")
-        });
-        let others: String = others.collect();
-        format!("<h2>Not compared</h2>\n<ul>\n{others}</ul>\n")
-    }
-
     fn all_rows(&self, evaluated: &Evaluated, order: &[usize]) -> String {
         let headings = cells("th", self.columns.iter().map(|column| column.heading.to_owned()));
         let rows: String = (order.iter().map(|&at| &evaluated.rows[at]))
@@ -207,6 +198,18 @@ impl Page<'_> {
         format!(
             "<details><summary>All numbers</summary><div class=\"wide\"><table><thead><tr><th>pair</th>{headings}</tr></thead><tbody>\n{rows}</tbody></table></div></details>\n"
         )
+    }
+}
+
+/// List of pairs with reasons below a heading; empty without pairs.
+fn list(heading: &str, pairs: impl Iterator<Item = (String, String)>) -> String {
+    let items = pairs.map(|(name, reason)| {
+        format!("<li><b>{}</b>: {}</li>\n", escaped_html(&name), escaped_html(&reason))
+    });
+    let items: String = items.collect();
+    match items.is_empty() {
+        true => items,
+        false => format!("<h2>{heading}</h2>\n<ul>\n{items}</ul>\n"),
     }
 }
 
