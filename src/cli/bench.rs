@@ -13,7 +13,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_papers::suite_table::{summaries, table};
 use quadrille_suite::{
     Configuration, Event, MeshRows, Plan, RunOptions, RunRow, Shard, Suite, csv, newest, read_rows,
-    report,
+    report, unique,
 };
 
 /// Draw the views of a suite with several methods, cycle by cycle
@@ -119,10 +119,11 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         }
     };
     if !prints_rows {
+        let configuration = single_configuration(&rows, &plan);
         print_rows(args, rows, Some(&plan))?;
         if let Some(shard) = args.shard.filter(|_| !args.json && !args.csv) {
             print(format!(
-                "Rows of shard {shard} alone; --merge prints the table of all shards when they are done.\n"
+                "Rows of shard {shard} alone{configuration}; --merge prints the table of all shards when they are done.\n"
             ))?;
         }
     }
@@ -169,6 +170,19 @@ impl Args {
         ];
         let suite = self.suite.display();
         refuse_given(given, |flag| Error::needs(flag, format!("{needed}, not {suite}")))
+    }
+}
+
+/// Words about the configuration that all rows have, of several in the plan; a table of one configuration has no column
+/// for it.
+fn single_configuration(rows: &[RunRow], plan: &Plan) -> String {
+    let views = rows.iter().filter_map(|row| match row {
+        RunRow::View(row) => Some(row.key.configuration_label()),
+        RunRow::Mesh(_) => None,
+    });
+    match &unique(views)[..] {
+        [label] if plan.configurations().len() > 1 => format!(", in the configuration {label}"),
+        _ => String::new(),
     }
 }
 
@@ -239,7 +253,10 @@ fn print_results(args: &Args, session: &Session) -> Result<Exit> {
     );
     refuse_given(kept, |flag| Error::needs(flag, needed))?;
     args.refuse_flags_of_splats("a suite (.toml)")?;
-    let (rows, left_out) = newest(read_rows(&args.suite)?);
+    let rows = read_rows(&args.suite)?;
+    let expected = "rows of results, as `bench` writes them";
+    Error::malformed_if(rows.is_empty(), &args.suite, "content", expected, "none")?;
+    let (rows, left_out) = newest(rows);
     if left_out > 0 {
         session.warn(&format!(
             "{}: rows of earlier versions of a scene, the machine or the program that are left out: {left_out}",

@@ -12,6 +12,7 @@ use quadrille_gpu::config::{Config, PRESETS};
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_gpu::method::Method;
 use quadrille_machine::overlay::ASSIGNMENT;
+use quadrille_suite::merging_runs::MergingSettings;
 use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 
 /// Flag for the near plane.
@@ -112,8 +113,8 @@ impl DrawFlags {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulated GPU")]
 pub(super) struct GpuFlags {
-    /// Configuration to start from: vr-pipe (the GPU simulated in the paper), orin (Jetson AGX Orin),
-    /// ampere-gpc (one graphics processing cluster of a GA102), rtx-a6000 (a whole GA102), h100 and h200 (their shader
+    /// Configuration to start from: vr-pipe (the GPU simulated in the paper), orin (Jetson AGX Orin), orin-30w (in its mode
+    /// of 30 W), ampere-gpc (one graphics processing cluster of a GA102), rtx-a6000 (a whole GA102), h100 and h200 (their shader
     /// cores), emerald-example (vr-pipe with a slower raster) or measured-rop (vr-pipe with an H200's relative rates of
     /// tests and shading); for sim and bench also several, separated by commas
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
@@ -200,8 +201,25 @@ impl GpuFlags {
     }
 
     pub(super) fn mesh_config(&self) -> Result<MeshConfig> {
-        let preset = MeshConfig { gpu: self.preset()?, ..MeshConfig::default() };
-        self.overlaid(preset, MeshConfig::overlaid, MeshConfig::with)
+        self.overlaid(self.mesh_preset()?, MeshConfig::overlaid, MeshConfig::with)
+    }
+
+    fn mesh_preset(&self) -> Result<MeshConfig> {
+        Ok(MeshConfig { gpu: self.preset()?, ..MeshConfig::default() })
+    }
+
+    /// [`Self::warn_of_unused`] for frames of meshes, of which only timed ones read the configuration.
+    pub(super) fn warn_of_unused_mesh(
+        &self,
+        frames: &MergingSettings,
+        session: &Session,
+    ) -> Result<()> {
+        if !frames.cycles && self.preset != PRESETS[0].name {
+            session.warn(&format!("--preset {} has no effect without --cycles", self.preset));
+        }
+        let unused = frames.unused_fields(&self.mesh_preset()?)?;
+        unused.iter().for_each(|field| session.warn(&unused_warning(field)));
+        Ok(())
     }
 
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {

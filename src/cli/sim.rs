@@ -35,7 +35,7 @@ use quadrille_suite::report::simulated::{
     AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
 };
 use quadrille_suite::report::{self, screen};
-use quadrille_suite::{Configuration, csv, sweep_table, swept};
+use quadrille_suite::{Configuration, csv, runnable, sweep_table, swept};
 use sequence::{Sequence, SequenceFlags};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
@@ -152,7 +152,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     let methods = named_methods(&args.emulation.methods, session)?;
     args.sequence.check(&methods)?;
-    args.check_methods(&methods, &configurations, session)?;
+    let configurations = runnable(configurations, &methods, &mut |text| session.warn(&text))?;
+    args.check_methods(&methods, session)?;
     GpuFlags::warn_of_unused(&configurations, &methods, &args.estimated_units(), session)?;
     let output = Output::parse(args.output.as_deref(), &[VIEW, METHOD], args.json || args.csv)?;
     if let Some(output) = &output {
@@ -203,15 +204,7 @@ impl Args {
     }
 
     /// Refuses flags without a result for any of `methods`, and warns of the methods that a flag leaves out.
-    fn check_methods(
-        &self,
-        methods: &[Method],
-        configurations: &[Configuration],
-        session: &Session,
-    ) -> Result<()> {
-        if methods.iter().any(|method| method.is_pipeline()) {
-            configurations.iter().try_for_each(|one| one.config.gpu.check_graphics())?;
-        }
+    fn check_methods(&self, methods: &[Method], session: &Session) -> Result<()> {
         let of_pipelines = self.files.of_pipelines().map(|(flag, given)| {
             (flag, given, Method::is_pipeline as fn(Method) -> bool, "has no pipeline")
         });
@@ -482,5 +475,6 @@ fn file_name(method: Method) -> String {
 
 fn against(frame: &Frame, reference: &Frame) -> Result<AgainstReference> {
     let comparison = metrics::compare(frame, reference, Protocol::Float)?;
-    Ok(AgainstReference { psnr_db: comparison.psnr_db, max_abs: comparison.max_abs })
+    let is_blank = reference.pixels().iter().all(|pixel| pixel[3] == 0.0);
+    Ok(AgainstReference { psnr_db: comparison.psnr_db, max_abs: comparison.max_abs, is_blank })
 }

@@ -2,7 +2,7 @@
 
 use crate::optional_parts::{
     ACCELERATOR, CRITICAL_SECTIONS, ENERGY_ESTIMATE, FRAME_ESTIMATE, KERNELS, PASSES, PIPELINE,
-    QUAD_REORDERING, SECOND_GPC, SHADER_BLENDING, SOFTWARE, TILE_GRID_COALESCING,
+    QUAD_REORDERING, SECOND_GPC, SHADER_BLENDING, SOFTWARE, SPLAT_PIPELINE, TILE_GRID_COALESCING,
 };
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ macro_rules! config {
 config! {
     gpu: GpuSpec;
     distributor: DistributorSpec, only_if SECOND_GPC;
-    vertex: VertexSpec, only_if PIPELINE;
+    vertex: VertexSpec, only_if SPLAT_PIPELINE;
     vpo: AssemblySpec, only_if PIPELINE;
     crossbar: CrossbarSpec, only_if SECOND_GPC;
     tgc: TgcSpec, only_if TILE_GRID_COALESCING;
@@ -118,7 +118,7 @@ config! {
     coarse: CoarseSpec, only_if PIPELINE;
     hi_z: HiZSpec, only_if PIPELINE;
     fine: FineSpec, only_if PIPELINE;
-    tc: TcSpec, only_if PIPELINE;
+    tc: TcSpec, only_if SPLAT_PIPELINE;
     prop: PropSpec, only_if PIPELINE;
     zrop: ZropSpec, only_if PIPELINE;
     qru: QruSpec, only_if QUAD_REORDERING;

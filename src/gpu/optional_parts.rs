@@ -24,4 +24,5 @@ parts! {
     FRAME_ESTIMATE "an estimate of frame times";
     ENERGY_ESTIMATE "an estimate of energy";
     PIPELINE "the graphics pipeline";
+    SPLAT_PIPELINE "the graphics pipeline with splats";
 }

@@ -1,11 +1,13 @@
 //! Fields of a configuration that no unit of a run reads.
 
 use super::config::Config;
+use super::mesh_pipeline::MeshConfig;
 use super::method::Method;
 use super::optional_parts as parts;
 use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
 use quadrille_machine::{Field, OptionalPart};
+use quadrille_mesh::merge::MergeUnitKind;
 
 /// A field that differs from a base configuration and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,19 +21,49 @@ pub struct UnusedField {
 impl Config {
     /// Fields that differ from `base` but that no run of `methods` reads. Fields of estimates count as unread.
     pub fn unused_by(&self, methods: &[Method], base: &Self) -> Vec<UnusedField> {
-        let fields = self.fields().into_iter().zip(base.fields());
-        let changed = fields.filter(|(field, base)| field.value != base.value);
-        let unused = changed.filter(|(field, _)| !self.is_read(field, methods));
-        let unused = unused.filter_map(|(field, _)| {
-            Some(UnusedField { lacks: field.only_if?.name, name: field.name })
-        });
-        unused.collect()
+        let lacks = |field: &Field| {
+            let is_unread = !self.is_read(field, methods);
+            field.only_if.filter(|_| is_unread).map(|part| part.name)
+        };
+        unused([self.fields(), base.fields()], lacks)
     }
 
     pub(crate) fn is_read(&self, field: &Field, methods: &[Method]) -> bool {
         let is_in = |part| methods.iter().any(|method| is_in(part, self, *method));
         field.only_if.is_none_or(is_in)
     }
+}
+
+impl MeshConfig {
+    /// Fields that differ from `base` but that no timed draw of a mesh with merging units of these kinds reads. Without a
+    /// kind, no draw is timed.
+    pub fn unused_by(&self, timed: &[MergeUnitKind], base: &Self) -> Vec<UnusedField> {
+        let has_qfm = timed.iter().any(|kind| matches!(kind, MergeUnitKind::Qfm(_)));
+        let has_pmu = timed.iter().any(|kind| matches!(kind, MergeUnitKind::Pmu(_)));
+        let is_in = |part: &OptionalPart| match *part {
+            parts::SECOND_GPC => self.gpu.gpu.gpcs > 1,
+            parts::PIPELINE | parts::BLENDING_IN_CROP => true,
+            _ => false,
+        };
+        let lacks = |field: &Field| match field.name.split('.').next() {
+            _ if timed.is_empty() => Some("cycles (--cycles)"),
+            Some("qfm") => (!has_qfm).then_some("quad-fragment merging"),
+            Some("pmu") => (!has_pmu).then_some("pixel merging"),
+            _ => field.only_if.filter(|part| !is_in(part)).map(|part| part.name),
+        };
+        unused([self.fields(), base.fields()], lacks)
+    }
+}
+
+/// Fields whose values differ from the base and of which `lacks` names the part that no run has.
+fn unused(
+    [fields, base]: [Vec<Field>; 2],
+    lacks: impl Fn(&Field) -> Option<&'static str>,
+) -> Vec<UnusedField> {
+    let changed = fields.into_iter().zip(base).filter(|(field, base)| field.value != base.value);
+    let unused = changed
+        .filter_map(|(field, _)| Some(UnusedField { lacks: lacks(&field)?, name: field.name }));
+    unused.collect()
 }
 
 /// Whether a method has an addition, or simulates it to measure the share of merged quads.
@@ -63,7 +95,7 @@ fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
         parts::ACCELERATOR => method == Method::Gscore,
         parts::FRAME_ESTIMATE => false,
         parts::ENERGY_ESTIMATE => false,
-        parts::PIPELINE => method.is_pipeline(),
+        parts::PIPELINE | parts::SPLAT_PIPELINE => method.is_pipeline(),
         _ => true,
     }
 }

@@ -92,6 +92,10 @@ impl Content {
         Some(draw(figure, results))
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.table.rows.is_empty() && self.charts.is_empty() && self.pictures.is_empty()
+    }
+
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.text.push(text.into());
     }

@@ -102,6 +102,13 @@ impl<'a> Report<'a> {
         Self { inputs, chapters: chapters.filter(|c| !c.sections.is_empty()).collect() }
     }
 
+    /// Names of the figures for which no result was found.
+    pub fn empty_figures(&self) -> impl Iterator<Item = &str> {
+        let sections = self.chapters.iter().flat_map(|chapter| &chapter.sections);
+        let empty = sections.filter(|section| section.content.is_empty());
+        empty.map(|section| &*section.figure.id)
+    }
+
     /// The paragraphs at the head of the page, one per paper.
     pub fn summary(&self) -> String {
         let paragraphs = self.chapters.iter().map(|chapter| &*chapter.summary);

@@ -82,8 +82,9 @@ impl Metric {
         }
     }
 
-    /// Value of the column for a view; `None` if a count is absent or 0.
+    /// Value of the column for a view; `None` if the view shows no splat, or a count is absent or 0.
     fn of(&self, row: &Row) -> Option<f64> {
+        let row = row.shown()?;
         let count = |name: &str| self.measure.of(row.method(name)?);
         let ratio = quotient(count(self.from), count(self.to));
         ratio.filter(|ratio| *ratio > 0.0)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::value_range::{self, MAX_CONFIGURATIONS};
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::{Config, PRESETS};
+use quadrille_gpu::method::Method;
 use quadrille_gpu::unused_fields::UnusedField;
 
 /// A configuration of the emulated GPU and how it differs from its preset.
@@ -52,6 +53,47 @@ impl Configuration {
     pub fn label(&self) -> String {
         label(self.name.as_deref(), &self.preset, &self.changed)
     }
+
+    /// Refuses a method that needs a graphics pipeline, which some presets do not have.
+    ///
+    /// # Errors
+    /// [`Error::Combination`] of the configuration and the method.
+    pub fn check_methods(&self, methods: &[Method]) -> Result<()> {
+        let of_pipeline = methods.iter().find(|method| method.is_pipeline());
+        match of_pipeline.filter(|_| !self.config.gpu.graphics) {
+            Some(method) => Err(Error::conflict(
+                format!("preset {}", self.label()),
+                format!(
+                    "method {method}, which needs a graphics pipeline; the preset describes shader cores alone, for \
+                     method compute (gpu.graphics=true takes all other units from vr-pipe)"
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Leaves out the configurations that cannot run `methods`, unless none can. `warn` receives a sentence about each.
+///
+/// # Errors
+/// As [`Configuration::check_methods`], of the first configuration if no configuration can run the methods.
+pub fn runnable(
+    mut configurations: Vec<Configuration>,
+    methods: &[Method],
+    warn: &mut dyn FnMut(String),
+) -> Result<Vec<Configuration>> {
+    let is_runnable = |one: &Configuration| one.check_methods(methods).is_ok();
+    if !configurations.iter().any(is_runnable) {
+        configurations.iter().try_for_each(|one| one.check_methods(methods))?;
+    }
+    configurations.retain(|one| match one.check_methods(methods) {
+        Ok(()) => true,
+        Err(error) => {
+            warn(format!("{error}: the preset is left out"));
+            false
+        }
+    });
+    Ok(configurations)
 }
 
 /// Formats the warning that a field was changed from its preset but is read by no run.

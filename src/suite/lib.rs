@@ -76,14 +76,14 @@ mod value_range;
 pub mod versus;
 
 pub use checks::{each_once, unique};
-pub use configuration::{Configuration, check_distinct, swept, unused_warning};
+pub use configuration::{Configuration, check_distinct, runnable, swept, unused_warning};
 pub use key::{Fnv1a, JobKey, MeshRunKey, RunKey, ViewKey};
 pub use merge::Merged;
 pub use messages::{Messages, Silent};
 pub use plan::{MethodChoice, Plan, Run, ViewWork};
 pub use program::Program;
 pub use quadrille_gpu::method::Method;
-pub use records::{newest, read_rows};
+pub use records::{newest, read_rows, read_rows_from};
 pub use row::{Row, RowRatios};
 pub use rows::MethodRow;
 pub use run_row::{MeshRows, MeshRunRow, RunRow, Workload};

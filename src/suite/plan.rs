@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::configuration::Configuration;
+use super::configuration::{Configuration, runnable};
 use super::key::{Fnv1a, JobKey, MeshRunKey, RunKey, ViewKey};
 use super::mesh_suite::{MeshJob, SuitePaths};
 use super::program::Program;
@@ -106,7 +106,7 @@ pub struct Plan {
 impl Suite {
     /// Lists the runs of the suite in configurations that are based on `bases`, for example on
     /// `[Configuration::default()]`. Reads the cameras of all scenes and checks that all files exist;
-    /// `warn` takes the warnings of camera files. Jobs of another `program` have other keys.
+    /// `warn` takes the warnings of camera files and of configurations that cannot run the methods. Jobs of another `program` have other keys.
     ///
     /// # Errors
     /// [`Error::Malformed`] naming the scene and key, [`Error::Argument`] about configurations,
@@ -118,7 +118,10 @@ impl Suite {
         task: &Task,
         warn: &mut dyn FnMut(String),
     ) -> Result<Plan> {
-        let configurations = self.matrix.configurations(bases)?;
+        let mut configurations = self.matrix.configurations(bases)?;
+        if self.has_scenes() {
+            configurations = runnable(configurations, self.methods(), warn)?;
+        }
         let mut plan = Plan {
             suite: self.path.clone(),
             program,

@@ -1,6 +1,7 @@
 //! Known rows by key. Rows of the same key and fingerprint are joined, and their numbers must agree.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::Path;
 
 use super::key::RunKey;
@@ -135,11 +136,23 @@ pub(super) fn whole(row: &Row, methods: &[Method]) -> Option<Row> {
 /// no rows, and an incomplete last line, are left out.
 ///
 /// # Errors
+/// As [`read_rows_from`], and [`Error::Read`] for a file that cannot be opened.
+pub fn read_rows(path: &Path) -> Result<Vec<RunRow>> {
+    rows_of(Lines::of_file(path)?, path)
+}
+
+/// Reads rows as [`read_rows`] does, from a source that `path` names in errors.
+///
+/// # Errors
 /// [`Error::Malformed`] naming a line that is not a JSON object, rows of meshes of another version, or two
 /// rows that have the same key and fingerprint and different numbers; [`Error::Read`].
-pub fn read_rows(path: &Path) -> Result<Vec<RunRow>> {
+pub fn read_rows_from(source: impl Read, path: &Path) -> Result<Vec<RunRow>> {
+    rows_of(Lines::read(path, source)?, path)
+}
+
+fn rows_of(lines: Lines, path: &Path) -> Result<Vec<RunRow>> {
     let mut records = Records::default();
-    for line in Lines::of_file(path)?.lines {
+    for line in lines.lines {
         if let LineContent::Other(value) = &line.content
             && value.get("workload").is_some()
         {

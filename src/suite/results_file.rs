@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -135,13 +135,13 @@ pub(super) fn replace<T: Serialize>(path: &Path, lines: impl Iterator<Item = T>)
 impl Lines {
     /// Reads a results file that another run may be writing: an incomplete last line is ignored.
     pub(super) fn of_file(path: &Path) -> Result<Self> {
-        let mut file = File::open(path).map_err(|e| Error::read(path, e))?;
-        Self::read(path, &mut file)
+        Self::read(path, File::open(path).map_err(|e| Error::read(path, e))?)
     }
 
-    fn read(path: &Path, file: &mut File) -> Result<Self> {
+    /// Reads the lines of `source`, which `path` names in errors.
+    pub(super) fn read(path: &Path, source: impl Read) -> Result<Self> {
         let shared: Arc<Path> = path.into();
-        let mut reader = BufReader::new(file);
+        let mut reader = BufReader::new(source);
         let mut found = Self::default();
         let mut bytes = Vec::new();
         for line in 1.. {

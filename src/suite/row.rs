@@ -112,6 +112,11 @@ impl Row {
         self
     }
 
+    /// The row, unless its view shows no splat.
+    pub fn shown(&self) -> Option<&Self> {
+        (self.splats > 0).then_some(self)
+    }
+
     /// Results of the method called `name`.
     pub fn method(&self, name: &str) -> Option<&MethodRow> {
         self.methods.iter().find(|v| v.name == name)

@@ -93,10 +93,8 @@ impl Plan {
         let open: Vec<&Run> = self.runs.iter().filter(|run| !known.has(run)).collect();
         watch(Event::Resumed { jobs: self.runs.len(), done: self.runs.len() - open.len() });
         for run in &open {
-            if let Work::View(work) = &run.work
-                && work.methods.iter().any(|method| method.is_pipeline())
-            {
-                self.configurations[work.configuration].config.gpu.check_graphics()?;
+            if let Work::View(work) = &run.work {
+                self.configurations[work.configuration].check_methods(&work.methods)?;
             }
         }
         let mut running = Running {

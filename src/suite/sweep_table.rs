@@ -87,7 +87,8 @@ fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
     all.filter(differs).collect()
 }
 
-/// Mean cycles and mean speedup of each method, over the means of the scenes; no speedup of the baseline.
+/// Mean cycles and mean speedup of each method, over the means of the scenes; no speedup of the baseline. Views without
+/// splats count in neither.
 fn numbers(rows: &[&Row], methods: &[&str]) -> Vec<Option<f64>> {
     let mean = |values: Vec<f64>| {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -99,9 +100,10 @@ fn numbers(rows: &[&Row], methods: &[&str]) -> Vec<Option<f64>> {
         mean(scenes.iter().filter_map(of_scene).collect())
     };
     let columns = methods.iter().flat_map(|name| {
-        let cycles = over_scenes(&|row| Some(row.method(name)?.cycles as f64));
+        let cycles = over_scenes(&|row| Some(row.shown()?.method(name)?.cycles as f64));
         let is_compared = *name != "baseline";
-        let speedup = is_compared.then(|| over_scenes(&|row| row.ratios.get(*name)?.speedup));
+        let speedup =
+            is_compared.then(|| over_scenes(&|row| row.shown()?.ratios.get(*name)?.speedup));
         [Some(cycles), speedup].into_iter().flatten()
     });
     columns.collect()
@@ -161,8 +163,13 @@ pub fn table(rows: &[Row], heading: &str) -> String {
             table.row(cells);
         }
     }
+    let blank = rows.iter().filter(|row| row.shown().is_none()).count();
+    let left_out = match blank {
+        0 => String::new(),
+        count => format!("Rows of views that show no splat, which are in no mean: {count}.\n"),
+    };
     format!(
-        "{table}Arithmetic means over the views of a scene, and over the scenes; speedups are over the baseline.\n"
+        "{table}Arithmetic means over the views of a scene, and over the scenes; speedups are over the baseline.\n{left_out}"
     )
 }
 
@@ -180,6 +187,21 @@ mod tests {
         let text = table(&rows, "scene");
         assert!(text.contains("8 KiB") && text.contains("3 MiB"), "{text}");
         assert!(!text.contains("8192"), "{text}");
+    }
+
+    #[test]
+    fn views_without_splats_are_in_no_mean() {
+        let mut rows = ["0", "1"].map(|view| row("a", view, [600, 300, 200])).to_vec();
+        let mut blank = row("a", "away", [0; 3]);
+        blank.splats = 0;
+        rows.push(blank);
+        let mut second = rows.clone();
+        second.iter_mut().for_each(|row| row.key.preset = "orin".to_owned());
+        rows.extend(second);
+        let text = table(&rows, "scene");
+        let line: Vec<_> = text.lines().nth(2).unwrap().split_whitespace().collect();
+        assert_eq!(line, ["a", "vr-pipe", "3", "600", "300", "2.000", "200", "3.000"], "{text}");
+        assert!(text.ends_with("no splat, which are in no mean: 2.\n"), "{text}");
     }
 
     #[test]

@@ -129,6 +129,20 @@ fn small() -> Place {
     place
 }
 
+#[test]
+fn a_shard_with_one_configuration_of_several_names_it() {
+    let place = Place::new();
+    let suite = "method = [\"baseline\"]\n[matrix]\ntc.bins = [8, 16]\n[[scene]]\nname = \"s\"\nrecipe = \"object\"\n\
+                 splats = 50\nview = \"0\"\nwidth = 16\n";
+    fs::write(place.path("two.toml"), suite).unwrap();
+    for (shard, bins) in [("1/2", 8), ("2/2", 16)] {
+        let call = ["bench", "two.toml", "-o", "rows.jsonl", "--shard", shard];
+        let page = String::from_utf8(place.expect(DONE, &call).stdout).unwrap();
+        let expected = format!("shard {shard} alone, in the configuration vr-pipe tc.bins={bins};");
+        assert!(page.contains(&expected), "{page}");
+    }
+}
+
 /// Without a terminal, a line for each job of a few, and none with `-q`.
 #[test]
 fn progress_is_told_in_lines() {
@@ -289,6 +303,8 @@ fn wrong_usage_and_wrong_results_files_are_refused() {
         place.expect_error(UNREADABLE, &run(&["-o", "other"]), &["other", "line"]);
         assert_eq!(fs::read_to_string(place.path("other")).unwrap(), content);
     }
+    fs::write(place.path("empty.jsonl"), "").unwrap();
+    place.expect_error(UNREADABLE, &["bench", "empty.jsonl"], &["empty.jsonl", "rows of results"]);
 }
 
 #[test]

@@ -141,6 +141,22 @@ fn suites_and_simulations_warn_of_blank_views() {
     assert!(warnings.contains("OpenGL") && warnings.contains("ratios exclude"), "{warnings}");
 }
 
+/// Two pictures of nothing are no evidence that a unit or a method is exact.
+#[test]
+fn pictures_of_nothing_are_not_the_same() {
+    let place = Place::new();
+    write_views(&place, false);
+    let sim = ["sim", "scene.ply", "--method", "qm", "--width", "40", "--cameras", "views.json"];
+    let page = text(place.expect(DONE, &[&sim[..], &["--reference"]].concat()).stdout);
+    assert!(page.contains("qm blank") && !page.contains("exact"), "{page}");
+    let away = ["--eye", "0,0,50", "--target", "0,0,90", "--width", "16", "--height", "16"];
+    let mesh = [&["mesh", "plane", "--method", "none,qfm", "--psnr"], &away[..]].concat();
+    let page = text(place.expect(DONE, &mesh).stdout);
+    assert!(!page.contains("same"), "{page}");
+    let rows = place.document(&[&mesh[..], &["--json"]].concat());
+    assert_eq!(rows["rows"][1]["same_as_none"], Value::Null);
+}
+
 #[test]
 fn scenes_of_a_report_from_the_field_are_not_identical() {
     let Some(folder) = shared::path("cases/splats-2/13-blank-views") else { return };

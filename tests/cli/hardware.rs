@@ -184,3 +184,22 @@ fn rates_are_measured_through_vulkan() {
     }
     assert!(found.iter().all(|row| row["measured"].as_f64().unwrap() > 0.0));
 }
+
+/// Presets of shader cores have no pipeline: alone they are refused by name, and in a list they are left out.
+#[test]
+fn presets_that_cannot_run_a_method_are_left_out_of_a_list() {
+    let place = Place::new();
+    let sim = ["sim", "scene.ply", "--width", "32", "--method", "baseline", "--preset"];
+    place.expect_error(USAGE, &[&sim[..], &["h100"]].concat(), &["preset h100", "compute"]);
+    let output = place.expect(DONE, &[&sim[..], &["vr-pipe,h100", "--csv"]].concat());
+    let warnings = String::from_utf8(output.stderr).unwrap();
+    assert!(warnings.contains("preset h100 cannot be used with method baseline"), "{warnings}");
+    assert!(warnings.contains("the preset is left out"), "{warnings}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
+    let suite = "method = [\"baseline\"]\n[matrix]\npreset = [\"h100\", \"vr-pipe\"]\n[[scene]]\nname = \"a\"\n\
+                 path = \"scene.ply\"\norbit = 1\nwidth = 32\n";
+    fs::write(place.path("suite.toml"), suite).unwrap();
+    let output = place.expect(DONE, &["bench", "suite.toml", "--csv"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("the preset is left out"));
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
+}

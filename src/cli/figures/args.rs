@@ -31,7 +31,7 @@ pub(in crate::cli) struct Args {
     pub(super) output: PathBuf,
     /// Run, draw and write only these figures and tables, such as fig9,fig16,table2
     #[arg(long, value_name = "FIG,...", value_delimiter = ',', value_parser = parse_figure)]
-    only: Vec<&'static str>,
+    pub(super) only: Vec<&'static str>,
     /// Run only shard I of N, from 1/N to N/N; its results file is results.I-of-N.jsonl
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(super) shard: Option<Shard>,

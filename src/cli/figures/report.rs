@@ -65,7 +65,12 @@ pub(super) fn publish(
     let summary = report.summary();
     let gap = if summary.is_empty() { "" } else { "\n\n" };
     print(format!("{summary}{gap}{}\n", written.index.display()))?;
-    Ok(written.missing)
+    let mut missing = written.missing;
+    if !args.only.is_empty() {
+        let empty = report.empty_figures();
+        missing.extend(empty.map(|id| format!("{id}, for which the suites have no views")));
+    }
+    Ok(missing)
 }
 
 pub(super) fn exit(missing: &[String]) -> Exit {

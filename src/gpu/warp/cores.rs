@@ -12,7 +12,7 @@
 //! in any order. The queue in front of the unit then holds the one warp that waits for a slot.
 
 use crate::draw_state::DrawState;
-use crate::optional_parts::{BLENDING_IN_CROP, PIPELINE, QUAD_REORDERING};
+use crate::optional_parts::{BLENDING_IN_CROP, QUAD_REORDERING, SPLAT_PIPELINE};
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
 use quadrille_machine::{
@@ -44,15 +44,15 @@ spec! {
         /// reference renderer, or f32, as in a shader core.
         near_cut: NearCutRule = NearCutRule::Exact, .., Assumed "fragment counts that can be compared with the reference renderer's";
         /// Instructions of the fragment shader.
-        fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products", only_if PIPELINE;
+        fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products", only_if SPLAT_PIPELINE;
         /// Cycles of the fragment shader's dependent chain.
-        fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, a hit in the first-level cache, export", only_if PIPELINE;
+        fragment_latency_cycles: u64 = 150, 1..=1_000_000, Assumed "20 instructions of ALU latency 4 and SFU latency 21, a hit in the first-level cache, export", only_if SPLAT_PIPELINE;
         /// Bytes of each core's first-level cache.
-        l1_bytes: u64 = 49_152, 128..=16_777_216, Published "VR-Pipe Table I", only_if PIPELINE;
+        l1_bytes: u64 = 49_152, 128..=16_777_216, Published "VR-Pipe Table I", only_if SPLAT_PIPELINE;
         /// Ways per set of the first-level cache.
-        l1_ways: u64 = 4, 1..=64, Assumed "common for first-level caches", only_if PIPELINE;
+        l1_ways: u64 = 4, 1..=64, Assumed "common for first-level caches", only_if SPLAT_PIPELINE;
         /// Bytes per cycle from the L2 to each core.
-        l1_bytes_per_cycle: u64 = 64, 1..=4096, Assumed "half a line", only_if PIPELINE;
+        l1_bytes_per_cycle: u64 = 64, 1..=4096, Assumed "half a line", only_if SPLAT_PIPELINE;
         /// Additional instructions per warp with quad merging.
         merge_instructions: u64 = 6, 0..=100_000, Assumed "four shuffles, a multiply-add each, flag test", only_if QUAD_REORDERING;
         /// Additional cycles of latency with quad merging.

@@ -131,7 +131,8 @@ impl DrawnView<'_> {
                     ..DeferredRow::new(&frame, result, &pipeline.hardware.raster, settings.colour)
                 };
                 if let (Some(truth), Some(picture)) = (&of_view.truth, &result.picture) {
-                    row.psnr_db = Some(psnr_db(picture, truth)?);
+                    let has_pixels = row.pixels_covered > 0;
+                    row.psnr_db = has_pixels.then(|| psnr_db(picture, truth)).transpose()?;
                 }
                 keep(&row, result, &of_view)?;
                 rows.push(row);

@@ -222,7 +222,8 @@ impl DrawnFrame<'_> {
             row.compare_with_none(psnr_db(picture, unmerged)?);
         }
         if let (Some(picture), Some(truth)) = (&picture, &resolved.truth) {
-            row.psnr_vs_truth_db = Some(psnr_db(picture, truth)?);
+            let has_pixels = row.pixels_covered > 0;
+            row.psnr_vs_truth_db = has_pixels.then(|| psnr_db(picture, truth)).transpose()?;
         }
         let frame = MergedFrame {
             source: self.source,

@@ -10,6 +10,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_gpu::mesh_pipeline::MeshConfig;
+use quadrille_gpu::unused_fields::UnusedField;
 use quadrille_mesh::frame::{Cull, Faces, FrameSettings};
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::Sampling;
@@ -161,6 +162,13 @@ impl MergingSettings {
     }
 
     /// Units with their buffers, in order.
+    /// Fields of the configuration that differ from `base` but that no timed frame reads.
+    pub fn unused_fields(&self, base: &MeshConfig) -> Result<Vec<UnusedField>> {
+        let timed = self.choices()?.into_iter().filter(|(unit, _)| *unit != MergingUnit::Reyes);
+        let timed = timed.filter(|_| self.cycles).map(|(_, kind)| kind);
+        Ok(self.hardware.unused_by(&timed.collect::<Vec<_>>(), base))
+    }
+
     pub(super) fn choices(&self) -> Result<Vec<BufferedUnit>> {
         let kinds = || self.units().map(MergingUnit::kind);
         if !self.buffer.is_empty() && kinds().all(|kind| kind == MergeUnitKind::None) {

@@ -16,6 +16,7 @@ pub(super) fn name(run: &VariantRun) -> String {
         None => run.name(),
         Some(against) => match against.psnr_db {
             Some(db) => format!("{} {db:.1} dB", run.name()),
+            None if against.is_blank => format!("{} blank", run.name()),
             None => format!("{} exact", run.name()),
         },
     }

@@ -46,6 +46,9 @@ pub struct AgainstReference {
     /// Largest difference of a colour channel.
     #[serde(rename = "max_abs_vs_reference")]
     pub max_abs: f64,
+    /// Whether the reference renderer draws nothing, so that equal pictures say nothing.
+    #[serde(rename = "blank_reference", skip_serializing_if = "std::ops::Not::not")]
+    pub is_blank: bool,
 }
 
 /// Result of a method, with its picture's path and the requested estimates.

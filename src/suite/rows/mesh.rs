@@ -240,8 +240,11 @@ impl MeshRow {
         }
     }
 
-    /// Sets the PSNR against the unmerged picture in dB, which is infinite for equal pictures.
+    /// Sets the PSNR against the unmerged picture in dB, which is infinite for equal pictures. Pictures of nothing have none.
     pub fn compare_with_none(&mut self, db: f64) {
+        if self.pixels_covered == 0 {
+            return;
+        }
         let pixels = u64::from(self.view.width) * u64::from(self.view.height);
         let share = ratio(self.pixels_covered, pixels);
         self.psnr_vs_none_db = Some(db);

@@ -222,7 +222,7 @@ impl VersusRow {
             "savings": self.savings(),
             "saved_between_splats": self.saved_between_splats,
             "psnr_vs_none_db": Some(self.psnr_db).filter(|db| db.is_finite()),
-            "same_as_none": self.psnr_db == f64::INFINITY,
+            "same_as_none": (self.quads > 0).then_some(self.psnr_db == f64::INFINITY),
             "note": self.note,
         })
     }
@@ -259,6 +259,7 @@ impl Versus {
         self.rows.iter().map(move |row| {
             let between = row.saved_between_splats.map(|n| n.to_string());
             let psnr = match row.psnr_db {
+                _ if row.quads == 0 => dash(),
                 f64::INFINITY => "same".to_owned(),
                 db => format!("{db:.2}"),
             };
@@ -285,6 +286,13 @@ impl Versus {
 
     /// Conclusions from the numbers, in sentences.
     pub fn explanation(&self) -> Vec<String> {
+        for subject in ["mesh", "splats"] {
+            if self.rows.iter().all(|row| row.subject != subject || row.quads == 0) {
+                return vec![format!(
+                    "Nothing of the {subject} is in view: there is nothing to compare."
+                )];
+            }
+        }
         let alike = match self.alike_db {
             f64::INFINITY => "Without a unit, mesh and splats give the same picture.".to_owned(),
             db => format!("Without a unit, the splats' picture is {db:.2} dB from the mesh's."),
