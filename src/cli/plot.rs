@@ -27,8 +27,9 @@ const TEXTS_PT: [f64; 2] = [3.0, 40.0];
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
-    /// Results files (.jsonl) that `quadrille bench` has written, or CSV files (.csv) of bench and sim; with several
-    /// files, the field "file" holds the name
+    /// Results files (.jsonl) that `quadrille bench` has written, CSV files (.csv) of bench and sim, or arrays of counts and
+    /// layers (.npy), whose fields are pixel_x, pixel_y and value; with several
+    /// files, the field "file" holds the name; "-" reads standard input
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
     /// Plot to write, .svg or .pdf, with the plotted numbers as .plot.csv beside it; may be given twice. "-" writes an SVG
@@ -131,6 +132,7 @@ const EXAMPLES: &str = "Examples:
   quadrille plot rows.jsonl --x scene --y speedup --series method --latex scenes.tex --markdown scenes.md
   quadrille plot rows.jsonl --kind scatter --x quads_ratio --y speedup --series scene -o quads.svg
   quadrille plot rows.jsonl --x tc.bins --y l2.bytes --value speedup --where method=het+qm -o heat.svg
+  quadrille plot heat.npy --x pixel_x --y pixel_y --value value --where 'pixel_x<64' --where 'pixel_y<64' -o heat.pdf
   quadrille plot sweep.csv --x tc.bins --y units.crop.utilisation --series method --y-label 'CROP busy' -o crop.pdf";
 
 fn between(text: &str, [least, most]: [f64; 2]) -> std::result::Result<f64, String> {

@@ -1,5 +1,6 @@
 //! Conversion of plotted points to line, dot, bar and heat-map charts.
 
+use crate::fields::PICTURE_AXES;
 use crate::plot::Plot;
 use crate::points::{Grid, Key};
 use quadrille_charts::{
@@ -11,8 +12,6 @@ use quadrille_suite::unique;
 
 /// Largest number of values with a tick each; an axis of more values has ticks at round numbers.
 const MOST_TICKS: usize = 12;
-/// Fields with the position of a tile in the picture; pictures begin at the top.
-const PICTURE_AXES: [&str; 2] = ["tile_x", "tile_y"];
 /// Whole numbers of at least this size are written in three digits.
 const LARGE: f64 = 1e5;
 
@@ -116,9 +115,9 @@ pub(crate) fn heat(plot: &Plot, grid: &Grid) -> HeatChart {
         (shown(&plot.y, key), values)
     });
     let mut rows: Vec<_> = rows.collect();
-    let is_picture = plot.y == PICTURE_AXES[1];
+    let axes = PICTURE_AXES.iter().find(|[_, y]| plot.y == *y);
     // Rows of numbers have the smallest one at the bottom, and rows of a picture the first one at the top.
-    if !is_picture && grid.series.iter().all(|key| key.number.is_some()) {
+    if axes.is_none() && grid.series.iter().all(|key| key.number.is_some()) {
         rows.reverse();
     }
     HeatChart {
@@ -127,7 +126,7 @@ pub(crate) fn heat(plot: &Plot, grid: &Grid) -> HeatChart {
         columns: grid.x.iter().map(|key| shown(&plot.x, key)).collect(),
         rows,
         values: Axis { is_log: plot.is_log[1], ..Axis::linear(&plot.label(2)) },
-        is_square: is_picture && plot.x == PICTURE_AXES[0],
+        is_square: axes.is_some_and(|[x, _]| plot.x == *x),
         ramp: viridis,
     }
 }

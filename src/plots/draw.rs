@@ -13,6 +13,8 @@ use quadrille_base::error::{Error, Result};
 const MAX_POINTS: usize = 20_000;
 const MAX_BARS: usize = 2_000;
 const MAX_CELLS: usize = 10_000;
+/// Field with the number of splats in view.
+const SPLATS: &str = "splats";
 
 impl Plot {
     /// Selects and combines rows into points, and arranges the points as a chart.
@@ -44,7 +46,23 @@ impl Plot {
         let own = [Some(&self.x), Some(&self.y), self.value.as_ref()].into_iter().flatten();
         let names = own.chain(&self.series).map(String::as_str);
         plotted.remarks.extend(fields.remarks(names.chain(self.filters.iter().map(Filter::field))));
+        plotted.remarks.extend(self.unused_names(fields, &lines, &series));
+        plotted.remarks.extend(blank_rows(fields, &lines));
         Ok(plotted)
+    }
+
+    /// Remarks on names of values that no series of these lines has.
+    fn unused_names(&self, fields: &Fields, lines: &[usize], series: &[usize]) -> Vec<String> {
+        let is_used = |value: &str| {
+            lines.iter().any(|line| {
+                let cells: Vec<&str> = series.iter().map(|at| fields.cell(*line, *at)).collect();
+                cells.contains(&value) || cells.join(SEPARATOR) == value
+            })
+        };
+        let unused = self.names.iter().filter(|[value, _]| !is_used(value));
+        let remark =
+            |[value, name]: &[String; 2]| format!("no series has the value {value}, named {name}");
+        unused.map(remark).collect()
     }
 
     fn check(&self, kind: PlotKind) -> Result<()> {
@@ -261,6 +279,17 @@ impl Plot {
     }
 }
 
+/// Remark on rows of views without splats, whose counts of 0 are values of their points.
+fn blank_rows(fields: &Fields, lines: &[usize]) -> Option<String> {
+    let splats = fields.column(SPLATS).ok()?;
+    let count = lines.iter().filter(|line| fields.cell(**line, splats) == "0").count();
+    (count > 0).then(|| {
+        format!(
+            "rows of views that show no splat are plotted: {count} ({SPLATS}>0 leaves them out)"
+        )
+    })
+}
+
 fn not_positive(argument: &str, found: &str) -> Error {
     Error::argument(argument, "values above 0", format!("a value of 0 or less ({found})"))
 }
@@ -325,6 +354,19 @@ mod tests {
         let csv = plotted(&scatter).unwrap().csv();
         assert_eq!(csv.lines().count(), 1 + 5, "{csv}");
         assert!(csv.starts_with("cycles,method,speedup\n50,het,2\n"), "{csv}");
+    }
+
+    #[test]
+    fn names_without_a_series_and_views_without_splats_are_told() {
+        let names = [["het", "HET"], ["hte", "HTE"]].map(|pair| pair.map(str::to_owned));
+        let plot = Plot { names: names.to_vec(), ..by_method("scene", "speedup") };
+        let remarks = plotted(&plot).unwrap().remarks;
+        assert_eq!(remarks.last().unwrap(), "no series has the value hte, named HTE");
+        assert!(!remarks.iter().any(|remark| remark.contains("HET")), "{remarks:?}");
+        let text = "scene,view,splats,cycles\na,0,5,10\na,1,0,0\n";
+        let fields = Fields::parse_csv(text.as_bytes(), "rows.csv".as_ref()).unwrap();
+        let remarks = Plot::new("scene", "cycles").draw(&fields).unwrap().remarks;
+        assert!(remarks.last().unwrap().contains("show no splat are plotted: 1 (splats>0"));
     }
 
     /// The speedups of the island are 2 and 4: 3 with a standard deviation of the square root of 2.

@@ -4,11 +4,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use quadrille_base::error::{Error, Result};
+use quadrille_base::error::{Error, Result, shown};
+use quadrille_base::image::files::read_planes;
 use quadrille_base::words::edit_distance;
 use quadrille_suite::report::table::TextTable;
-use quadrille_suite::{RunRow, csv as rows_csv, read_rows};
+use quadrille_suite::{RunRow, csv as rows_csv, read_rows, read_rows_from, unique};
 
+/// Path of standard input.
+const STDIN: &str = "-";
 /// Name of the field that distinguishes the lines of several files.
 const FILE: &str = "file";
 const NEAREST: usize = 3;
@@ -23,6 +26,11 @@ pub struct Fields {
     lines: Vec<Vec<String>>,
 }
 
+/// Fields with the position of a tile or a pixel in the picture; pictures begin at the top.
+pub(crate) const PICTURE_AXES: [[&str; 2]; 2] = [["tile_x", "tile_y"], ["pixel_x", "pixel_y"]];
+/// Most pixels of an array: a picture of 1920 x 1080.
+const MAX_PIXELS: u64 = 1 << 21;
+
 /// Largest magnitude of a number, so that sums and ratios stay finite.
 const LARGEST: f64 = 1e150;
 
@@ -32,19 +40,30 @@ pub(crate) fn number(cell: &str) -> Option<f64> {
 }
 
 impl Fields {
-    /// Reads results files that `bench` has written, or its CSV (by the extension .csv). With several files, a
-    /// field `file` has their names without extension.
+    /// Reads results files that `bench` has written, its CSV (by the extension .csv), or arrays of pixels (.npy).
+    /// With several files, a field `file` has their names without extension, or their whole paths if two files would share a name.
     ///
     /// # Errors
-    /// [`Error::Read`], and [`Error::Malformed`] for a line that does not fit, which it names, or a file without rows.
+    /// [`Error::Read`], [`Error::Argument`] for a file that is given twice, and [`Error::Malformed`] for a line that does
+    /// not fit, which it names, or a file without rows.
     pub fn read(paths: &[PathBuf]) -> Result<Self> {
+        let known: Vec<_> = paths.iter().map(|path| path.canonicalize().ok()).collect();
+        let is_repeated = |at: &usize| known[*at].is_some() && known[..*at].contains(&known[*at]);
+        if let Some(at) = (1..paths.len()).find(is_repeated) {
+            let found = format!("{} twice", shown(&paths[at]));
+            return Err(Error::argument("results", "each file once", found));
+        }
+        let stem =
+            |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let have_names = unique(paths.iter().map(|path| stem(path))).len() == paths.len();
         let mut all = Self::default();
         for path in paths {
             let mut fields = Self::of_file(path)?;
             let expected = "rows of results, as `bench` writes them";
             Error::malformed_if(fields.lines.is_empty(), path, "content", expected, "none")?;
             if paths.len() > 1 {
-                fields.prepend(FILE, &path.file_stem().unwrap_or_default().to_string_lossy());
+                let name = if have_names { stem(path) } else { shown(path) };
+                fields.prepend(FILE, &name);
             }
             all.append(fields);
         }
@@ -52,18 +71,57 @@ impl Fields {
     }
 
     fn of_file(path: &Path) -> Result<Self> {
+        if path == Path::new(STDIN) {
+            return Self::of_stdin(path);
+        }
         if path.extension().is_some_and(|extension| extension == "csv") {
             let file = File::open(path).map_err(|e| Error::read(path, e))?;
             return Self::parse_csv(file, path);
         }
         if path.extension().is_some_and(|extension| extension == "npy") {
-            let expected = "rows of results; maps of screen tiles are rows of the file VIEW.METHOD.tiles.csv beside the arrays \
-                            (--x tile_x --y tile_y --value counters.fine.quads)";
-            return Err(Error::malformed(path, "content", expected, "an array"));
+            return Self::of_pixels(path);
         }
-        let (views, meshes) = RunRow::split(read_rows(path)?);
+        Ok(Self::of_rows(read_rows(path)?))
+    }
+
+    /// Reads standard input: results files begin with a JSON object, all other text is CSV.
+    fn of_stdin(path: &Path) -> Result<Self> {
+        let mut content = Vec::new();
+        std::io::stdin().read_to_end(&mut content).map_err(|e| Error::read(path, e))?;
+        match content.first() {
+            Some(b'{') => Ok(Self::of_rows(read_rows_from(&content[..], path)?)),
+            _ => Self::parse_csv(&content[..], path),
+        }
+    }
+
+    /// Reads an array of counts or of a layer, as `--maps`, `--heat` and `--aov` write them: a line per pixel.
+    fn of_pixels(path: &Path) -> Result<Self> {
+        let planes = read_planes(path)?;
+        let [width, height] = planes.first().map_or([0; 2], |plane| plane.size);
+        let pixels = u64::from(width) * u64::from(height);
+        Error::check_limit(format!("{}: pixels of an array", shown(path)), MAX_PIXELS, pixels)?;
+        let position = PICTURE_AXES[1].map(str::to_owned);
+        let values = planes.iter().map(|plane| match plane.name.as_str() {
+            "" => "value".to_owned(),
+            name => format!("value.{name}"),
+        });
+        let line = |at: usize| {
+            let across = width as usize;
+            let position = [at % across, at / across].map(|at| at.to_string());
+            let values = planes.iter().map(|plane| plane.values[at].to_string());
+            position.into_iter().chain(values).collect()
+        };
+        let count = planes.first().map_or(0, |plane| plane.values.len());
+        Ok(Self {
+            names: position.into_iter().chain(values).collect(),
+            lines: (0..count).map(line).collect(),
+        })
+    }
+
+    fn of_rows(rows: Vec<RunRow>) -> Self {
+        let (views, meshes) = RunRow::split(rows);
         let columns = rows_csv::columns(&views, &meshes);
-        Ok(Self { names: columns.names, lines: columns.lines })
+        Self { names: columns.names, lines: columns.lines }
     }
 
     /// Reads comma-separated values with a heading, from a source that `path` names in errors.

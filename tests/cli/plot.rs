@@ -226,6 +226,20 @@ fn csv_and_several_files_are_read() {
     };
     assert_eq!(of("rows").len(), 3);
     assert_eq!(of("rows"), of("other"));
+    // Files of one name in two folders are two series, and one file is not counted twice.
+    fs::create_dir(place.path("old")).unwrap();
+    fs::copy(place.path("other.csv"), place.path("old/rows.csv")).unwrap();
+    place.expect(DONE, &[&["plot", "rows.jsonl", "old/rows.csv"], &fields[..]].concat());
+    let plotted = table(&read(&place, "a.plot.csv"));
+    assert_eq!(plotted.iter().filter(|p| p["file"] == "old/rows.csv").count(), 3);
+    // Rows and CSV come from a pipe, too.
+    let of_bins = ["--x", "tc.bins", "--y", "cycles", "-q", "-o", "-"];
+    let whole = place.fed("rows.jsonl", &[&["plot", "rows.jsonl"], &of_bins[..]].concat());
+    for name in ["rows.jsonl", "other.csv"] {
+        assert!(place.fed(name, &[&["plot", "-"], &of_bins[..]].concat()) == whole, "{name}");
+    }
+    let twice = [&["plot", "rows.jsonl", "./rows.jsonl"], &fields[..]].concat();
+    place.expect_error(USAGE, &twice, &["each file once", "./rows.jsonl twice"]);
 }
 
 #[test]
@@ -401,4 +415,29 @@ fn hostile_values_are_drawn_as_text() {
     fs::write(place.path("a.csv"), format!("a,b\n{many}")).unwrap();
     let arguments = ["plot", "a.csv", "--x", "a", "--y", "b", "-o", "q.svg"];
     place.expect_error(USAGE, &arguments, &["at most 20000 points", "--where"]);
+}
+
+/// Counts of pixels are squares from the top in SVG and PDF.
+#[test]
+fn arrays_of_pixels_are_plotted() {
+    let place = Place::new();
+    let mesh = ["mesh", "plane", "--width", "12", "--height", "8", "--heat", "heat.png"];
+    place.expect(DONE, &mesh);
+    let plot = ["plot", "heat.npy", "--x", "pixel_x", "--y", "pixel_y", "--value", "value"];
+    place.expect(DONE, &[&plot[..], &["-o", "heat.svg", "--pdf"]].concat());
+    check_svg(&read(&place, "heat.svg"));
+    check_pdf(&fs::read(place.path("heat.pdf")).unwrap());
+    let counts = quadrille_base::image::files::read_planes(&place.path("heat.npy")).unwrap();
+    let plotted = table(&read(&place, "heat.plot.csv"));
+    assert_eq!((plotted.len(), counts[0].values.len()), (96, 96));
+    for point in &plotted {
+        let [x, y] = ["pixel_x", "pixel_y"].map(|axis| number(&point[axis]) as usize);
+        assert_eq!(number(&point["value"]), counts[0].values[12 * y + x]);
+    }
+    place.expect(
+        DONE,
+        &["render", "scene.ply", "--width", "16", "--aov", "normal", "-o", "a.{aov}.npy"],
+    );
+    let fields = place.expect(DONE, &["plot", "a.normal.npy", "--list-fields"]).stdout;
+    assert!(String::from_utf8(fields).unwrap().contains("value.X"));
 }
