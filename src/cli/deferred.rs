@@ -37,6 +37,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;
     job.write_bars(&rows)?;
     let table = || (!job.writes_to_stdout()).then(|| table(&rows));
-    report_rows(finished, &rows, &prepared.views.cameras, args.json, table)?;
+    let output = (args.json, job.measures().is_some());
+    report_rows(finished, &rows, &prepared.views.cameras, output, table)?;
     Ok(Exit::Done)
 }

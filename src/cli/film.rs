@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::console::{joined, print, print_json, take_stdout};
 use super::outputs::{
-    Background, JSON_ON_STDOUT, Output, Outputs, QualityFlag, refuse_given, refuse_terminal,
+    Background, JSON_ON_STDOUT, Output, Outputs, QualityFlag, is_stdout_name, refuse_given,
+    refuse_terminal,
 };
 use super::session::Session;
 use super::view_page::view_json;
@@ -149,6 +150,21 @@ pub(super) fn pictures_or_film<'a>(
     Ok((quality.applied(Output::parse(pictures, placeholders, is_json)?)?, film))
 }
 
+pub(super) fn writes_to_stdout(output: Option<&Output>, film: Option<&Film<'_>>) -> bool {
+    output.is_some_and(Output::is_stdout) || film.is_some_and(Film::is_stdout)
+}
+
+/// Refuses a measurement, whose table is printed, beside a picture or film on standard output.
+pub(super) fn refuse_measures(flag: Option<&str>, is_stdout: bool) -> Result<()> {
+    match flag.filter(|_| is_stdout) {
+        Some(flag) => {
+            let other = format!("{flag}, whose table is printed there (name a file)");
+            Err(Error::conflict("-o -", other))
+        }
+        None => Ok(()),
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Film<'a> {
     path: &'a Path,
@@ -166,8 +182,7 @@ pub(super) struct FinishedFilm {
 
 impl Film<'_> {
     pub(super) fn is_stdout(&self) -> bool {
-        let is_bare = self.path.parent() == Some(Path::new(""));
-        is_bare && self.path.file_stem().is_some_and(|stem| stem == "-")
+        is_stdout_name(self.path)
     }
 
     pub(super) fn file(&self) -> Option<&Path> {
@@ -297,16 +312,21 @@ impl FilmFrames {
     }
 }
 
-/// Reports the rows of drawn views: beside their film if there is one, as JSON, or as the text of `table`.
+/// Reports the rows of drawn views: beside their film if there is one, as JSON, or as the text of `table`. A film has the
+/// table below it if frames are measured.
 pub(super) fn report_rows(
     film: Option<FinishedFilm>,
     rows: &impl Serialize,
     cameras: &[Camera],
-    is_json: bool,
+    (is_json, is_measured): (bool, bool),
     table: impl FnOnce() -> Option<String>,
 ) -> Result<()> {
     let document = is_json.then(|| json!({ "rows": rows }));
     match (film, document) {
+        (Some(film), None) if is_measured => {
+            film.report(None, cameras)?;
+            table().map_or(Ok(()), |table| print(format!("\n{table}")))
+        }
         (Some(film), document) => film.report(document, cameras),
         (None, Some(document)) => print_json(document),
         (None, None) => table().map_or(Ok(()), print),

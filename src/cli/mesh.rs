@@ -24,6 +24,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     let settings = args.settings()?;
     settings.check()?;
+    args.gpu.warn_of_unused_mesh(&settings.frames, session)?;
     let job = MeshDrawing::new(args, &settings)?;
     let mut prepared = settings.prepare(session)?;
     report(&prepared.views, session);
@@ -49,6 +50,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     };
     let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;
     let table = || (!job.writes_to_stdout()).then(|| tables(&rows));
-    report_rows(finished, &rows, &prepared.views.cameras, args.json, table)?;
+    let output = (args.json, job.measures().is_some());
+    report_rows(finished, &rows, &prepared.views.cameras, output, table)?;
     Ok(Exit::Done)
 }

@@ -155,6 +155,12 @@ fn refuse_dash(flag: &str, path: &Path) -> Result<()> {
     Error::refuse_if(path.starts_with(STDOUT), flag, expected, path.display())
 }
 
+/// Whether a path is standard output with the extension of a format, such as `-.y4m`.
+pub(super) fn is_stdout_name(path: &Path) -> bool {
+    let is_bare = path.parent() == Some(Path::new(""));
+    is_bare && path.file_stem().is_some_and(|stem| stem == STDOUT)
+}
+
 /// Returns the name of the first flag in the list that is set.
 pub(super) fn first_given<'f>(flags: impl IntoIterator<Item = (&'f str, bool)>) -> Option<&'f str> {
     flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
@@ -279,24 +285,25 @@ impl Output {
         json: bool,
     ) -> Result<Option<Self>> {
         let Some(path) = path else { return Ok(None) };
-        let template = Template::parse("-o", path, placeholders)?;
         let format = PictureFormat::of_name(path);
-        if format.is_none() {
-            if path != Path::new(STDOUT) {
-                return Err(unknown_picture(path));
-            }
+        let path = if format.is_some() && is_stdout_name(path) { Path::new(STDOUT) } else { path };
+        let template = Template::parse("-o", path, placeholders)?;
+        let output = Self { template, format };
+        if output.is_stdout() {
             if json {
                 return Err(Error::conflict("-o -", JSON_ON_STDOUT));
             }
             refuse_terminal("a picture")?;
+        } else if format.is_none() {
+            return Err(unknown_picture(path));
         }
-        Ok(Some(Self { template, format }))
+        Ok(Some(output))
     }
 
     pub(super) fn require_values(&self) -> Result<()> {
         match self.format {
+            None | Some(PictureFormat::Png | PictureFormat::Exr | PictureFormat::Npy) => Ok(()),
             Some(_) => require_values("-o", &self.template.path),
-            None => Ok(()),
         }
     }
 
@@ -324,7 +331,7 @@ impl Output {
         let is_opaque = background != Background::Transparent;
         let has_bands = |format: PictureFormat| format.has_bands(is_opaque);
         let pixels = u64::from(camera.width) * u64::from(camera.height);
-        pixels > WHOLE_PIXELS && self.format.is_some_and(has_bands)
+        pixels > WHOLE_PIXELS && !self.is_stdout() && self.format.is_some_and(has_bands)
     }
 
     /// Bytes of memory for each pixel of a picture that is drawn and written: measured on pictures of 8192 x 8192 pixels
@@ -341,7 +348,7 @@ impl Output {
     }
 
     pub(super) fn is_stdout(&self) -> bool {
-        self.format.is_none()
+        self.template.path == Path::new(STDOUT)
     }
 
     pub(super) fn default_background(&self) -> Background {
@@ -393,13 +400,14 @@ impl Output {
         background: Option<[f32; 3]>,
         [view, variant]: [&str; 2],
     ) -> Result<String> {
-        let Some(format) = self.format else {
+        let format = self.format.unwrap_or(PictureFormat::Png);
+        if self.is_stdout() {
             let mut bytes = Vec::new();
-            files::write_over_to(&mut bytes, PictureFormat::Png, frame, background)
+            files::write_over_to(&mut bytes, format, frame, background)
                 .map_err(|e| Error::write(Path::new("<stdout>"), e))?;
             print_bytes(bytes)?;
-            return Ok("-".to_owned());
-        };
+            return Ok(STDOUT.to_owned());
+        }
         let path = self.template.path(view, variant);
         files::write_over(&path, format, frame, background)?;
         Ok(path.display().to_string())

@@ -49,6 +49,29 @@ fn no_flag_writes_a_file_that_is_called_dash() {
     }
 }
 
+/// An extension after the dash names the format.
+#[test]
+fn pictures_on_standard_output_have_the_format_of_their_extension() {
+    let place = Place::new();
+    for (extension, start) in
+        [("exr", &b"\x76\x2f\x31\x01"[..]), ("npy", b"\x93NUMPY"), ("png", b"\x89PNG")]
+    {
+        let (stdout, file) = (format!("-.{extension}"), format!("a.{extension}"));
+        for call in
+            [&["render", "scene.ply", "--width", "16"][..], &["mesh", "plane", "--width", "16"]]
+        {
+            let output = place.expect(DONE, &[call, &["-o", &stdout]].concat()).stdout;
+            place.expect(DONE, &[call, &["-o", &file]].concat());
+            assert!(output.starts_with(start) && output == fs::read(place.path(&file)).unwrap());
+        }
+    }
+    let layers = ["render", "scene.ply", "--width", "16", "--aov", "depth", "-o"];
+    let output = place.expect(DONE, &[&layers[..], &["-.exr"]].concat()).stdout;
+    place.expect(DONE, &[&layers[..], &["l.exr"]].concat());
+    assert!(output == fs::read(place.path("l.exr")).unwrap());
+    assert!(!place.names().iter().any(|name| name.starts_with('-')), "{:?}", place.names());
+}
+
 #[test]
 fn files_on_standard_output_replace_the_page_there() {
     let place = Place::new();

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::cli::film::{Film, pictures_or_film};
+use crate::cli::film::{Film, pictures_or_film, refuse_measures, writes_to_stdout};
 use crate::cli::outputs::{
-    Background, METHOD, Output, Outputs, Template, VIEW, colour_behind, require_values,
+    Background, METHOD, Output, Outputs, Template, VIEW, colour_behind, first_given, require_values,
 };
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files;
@@ -48,6 +48,7 @@ impl<'j> DeferredJob<'j> {
             truth: args.truth_out.as_deref().map(truth_template).transpose()?,
         };
         layers.check(job.output.as_ref())?;
+        refuse_measures(job.measures(), job.writes_to_stdout())?;
         Error::refuse_if(
             job.film.is_some() && !args.aov.is_empty(),
             "--aov",
@@ -64,8 +65,14 @@ impl<'j> DeferredJob<'j> {
         Ok(job)
     }
 
+    /// Flag of a measurement whose numbers are in the table.
+    pub(super) fn measures(&self) -> Option<&'static str> {
+        let pipeline = &self.settings.frames.pipeline;
+        first_given([("--traffic", pipeline.traffic), ("--truth", pipeline.truth.is_some())])
+    }
+
     pub(super) fn writes_to_stdout(&self) -> bool {
-        self.output.as_ref().is_some_and(Output::is_stdout)
+        writes_to_stdout(self.output.as_ref(), self.film.as_ref())
     }
 
     fn templates(&self) -> impl Iterator<Item = &Template> {

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::cli::film::{Film, pictures_or_film};
+use crate::cli::film::{Film, pictures_or_film, refuse_measures, writes_to_stdout};
 use crate::cli::outputs::{
-    Background, METHOD, Output, Outputs, Template, VIEW, colour_behind, refuse_given,
+    Background, METHOD, Output, Outputs, Template, VIEW, colour_behind, first_given, refuse_given,
     require_values,
 };
 use quadrille_base::error::{Error, Result};
@@ -50,6 +50,7 @@ impl<'j> MeshDrawing<'j> {
         };
         layers.check(job.output.as_ref())?;
         job.check_overlay()?;
+        refuse_measures(job.measures(), job.writes_to_stdout())?;
         let variants = settings.input.tessellate.len().max(1) * settings.frames.rows_per_view()?;
         if let Some(film) = &job.film {
             film.check_variants(variants)?;
@@ -77,8 +78,18 @@ impl<'j> MeshDrawing<'j> {
         }
     }
 
+    /// Flag of a measurement whose numbers are in the table.
+    pub(super) fn measures(&self) -> Option<&'static str> {
+        let frames = &self.settings.frames;
+        first_given([
+            ("--cycles", frames.cycles),
+            ("--psnr", frames.psnr),
+            ("--psnr-supersampled", frames.psnr_supersampled),
+        ])
+    }
+
     pub(super) fn writes_to_stdout(&self) -> bool {
-        self.output.as_ref().is_some_and(Output::is_stdout)
+        writes_to_stdout(self.output.as_ref(), self.film.as_ref())
     }
 
     fn templates(&self) -> impl Iterator<Item = &Template> {
