@@ -119,7 +119,7 @@ fn the_busiest_of_several_instances_limits() {
         idle: vec![("full".to_owned(), 90), ("unused".to_owned(), 110)],
         ..of_two(port("fetch", [0, 0], ""))
     };
-    let crop = UnitCycles { busiest: 76, ..of_two(port("crop", [120, 60], "")) };
+    let crop = UnitCycles { idle: idle(80), busiest: 76, ..of_two(port("crop", [120, 60], "")) };
     assert_eq!(named(&[storage, crop]).as_deref(), Some("fetch, crop"));
 }
 
