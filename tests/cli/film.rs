@@ -67,6 +67,7 @@ fn frames_that_show_nothing_are_named() {
         let mut view = views[1].clone();
         if is_away {
             view["position"] = json!([0, 0, 5000]);
+            view["rotation"] = json!([[1, 0, 0], [0, 1, 0], [0, 0, 1]]);
         }
         view
     });
