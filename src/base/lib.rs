@@ -8,6 +8,7 @@
 //! | [`error`], [`output`] | typed errors by cause; files that are written whole or not at all |
 //! | [`math`] | SIMD levels, lane functions, spherical harmonics, large arrays |
 //! | [`image`] | pictures (premultiplied f32), their files, films, metrics, difference pictures |
+//! | [`lens`] | projections of cameras |
 //! | [`parse`], [`text_file`] | numbers in user input; files that users write |
 //! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
 //! | [`quantise`] | codebooks and palettes |
@@ -20,6 +21,7 @@ pub mod bytes;
 pub mod choice;
 pub mod error;
 pub mod image;
+pub mod lens;
 pub mod math;
 pub mod output;
 pub mod parse;

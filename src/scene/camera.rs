@@ -6,9 +6,8 @@ use std::fmt::Debug;
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::fisheye::FisheyeLens;
-use super::projection::Projection;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::lens::{FisheyeLens, Projection};
 use quadrille_base::shading::Profile;
 
 /// Maximum width and height of a picture, in pixels.

@@ -10,15 +10,11 @@ pub mod cameras;
 mod chunk_order;
 mod column_names;
 mod directions;
-mod distortion;
 mod encoding;
-mod fisheye;
 mod flip;
 pub mod formats;
 pub mod morton;
 mod origin;
-mod plane_point;
-mod projection;
 mod quaternion;
 mod raw_columns;
 mod raw_values;
@@ -30,13 +26,11 @@ pub mod table;
 pub mod transform;
 
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
-pub use distortion::{DistortedLens, DistortionModel};
 pub use encoding::{LoadOptions, SceneEncoding, SplatAxes, SplatModel};
-pub use fisheye::FisheyeLens;
 pub use formats::{
     OutputFormat, SceneInput, WriteOptions, load, load_table, write_levels_if, write_table,
 };
-pub use projection::Projection;
+pub use quadrille_base::lens::{DistortedLens, DistortionModel, FisheyeLens, Projection};
 pub use scalar::Scalar;
 pub use scene_file::{Dropped, Scene, SceneFormat};
 pub use slices::{SplatArrays, SplatSlices};

@@ -7,10 +7,8 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::json::JsonNode;
 use crate::camera::{Camera, Intrinsics};
-use crate::distortion::{DistortedLens, DistortionModel};
-use crate::fisheye::FisheyeLens;
-use crate::projection::Projection;
 use quadrille_base::error::{Error, Result, shown};
+use quadrille_base::lens::{DistortedLens, DistortionModel, FisheyeLens, Projection};
 
 pub(super) const LISTED_NAMES: usize = 12;
 

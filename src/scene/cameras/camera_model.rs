@@ -4,9 +4,9 @@ use nalgebra::Vector3;
 
 use super::picture_size::PictureSize;
 use crate::camera::Camera;
-use crate::projection::Projection;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::lens::Projection;
 
 const PANORAMA_PX: [u32; 2] = [2048, 1024];
 const FISHEYE_FOV_DEGREES: f64 = 180.0;

@@ -8,9 +8,8 @@ use super::camera_file::{
 };
 use super::json::JsonNode;
 use crate::camera::Intrinsics;
-use crate::fisheye::FisheyeLens;
-use crate::projection::Projection;
 use quadrille_base::error::Result;
+use quadrille_base::lens::{FisheyeLens, Projection};
 
 pub(super) const FRAMES_KEY: &str = "camera_path";
 

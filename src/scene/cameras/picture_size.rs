@@ -5,8 +5,8 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use crate::camera::{Camera, MAX_SIDE_PX};
-use crate::projection::Projection;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::lens::Projection;
 
 const MAX_DECIMALS: usize = 6;
 

@@ -17,11 +17,10 @@ use super::json::JsonNode;
 use super::names;
 use super::view_list::plain_path;
 use crate::camera::Intrinsics;
-use crate::distortion::DistortionModel;
 use crate::formats::BYTES;
-use crate::projection::Projection;
 use quadrille_base::error::{Result, shown};
 use quadrille_base::image::files;
+use quadrille_base::lens::{DistortionModel, Projection};
 
 /// Default size of files with only an angle of view, as in Blender's synthetic scenes (NeRF, section 6).
 const BLENDER_SIZE_PX: [u32; 2] = [800, 800];

@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 use super::json::{self, JsonNode};
 use crate::camera::Camera;
-use crate::projection::Projection;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::lens::Projection;
 
 /// File in which nerfstudio stores its transform.
 const DATAPARSER_FILE: &str = "dataparser_transforms.json";

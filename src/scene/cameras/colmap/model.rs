@@ -5,9 +5,8 @@ use std::path::Path;
 
 use crate::camera::Intrinsics;
 use crate::cameras::camera_file::{distorted, fisheye, panorama_intrinsics};
-use crate::distortion::DistortionModel;
-use crate::projection::Projection;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::lens::{DistortionModel, Projection};
 
 pub(super) const MAX_PARAMETERS: usize = 16;
 

@@ -4,8 +4,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use super::fisheye::{FisheyeLens, MAX_FISHEYE_ANGLE};
 use super::plane_point::{PlanePoint, growing_until};
-use quadrille_base::choice;
-use quadrille_base::error::{Error, Result};
+use crate::choice;
+use crate::error::{Error, Result};
 
 /// Largest number of coefficients of a model.
 const MAX_COEFFICIENTS: usize = 12;

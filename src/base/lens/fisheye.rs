@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::plane_point::{PlanePoint, growing_until};
-use quadrille_base::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Largest angle from the axis of a fisheye that is drawn: 170 degrees. At 180 degrees, a point becomes a circle.
 pub(crate) const MAX_FISHEYE_ANGLE: f64 = 170.0 * PI / 180.0;

@@ -5,6 +5,7 @@ const SLOPE_STEPS: u32 = 4096;
 /// Point on the picture plane relative to the principal point, in units of the focal lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlanePoint {
+    /// Coordinates x and y.
     pub at: [f64; 2],
     /// Derivatives of `at` by the coordinates in view space: one row per coordinate of `at`.
     pub gradient: [[f64; 3]; 2],

@@ -1,0 +1,11 @@
+//! Projections of cameras: the mapping of points in view space to the picture plane, and its derivatives.
+
+mod distortion;
+mod fisheye;
+mod plane_point;
+mod projection;
+
+pub use distortion::{DistortedLens, DistortionModel};
+pub use fisheye::FisheyeLens;
+pub use plane_point::PlanePoint;
+pub use projection::Projection;
