@@ -163,7 +163,7 @@ fn photos_from_the_field_are_paired_as_they_are_meant() {
     }
     assert!(call("rgba", "alpha").0 > 20.0);
     assert!(call("photos", "mask_01").1.contains("at least one pixel that counts"));
-    assert!(call("heic", "").1.contains("photos with the names of the views"));
+    assert!(call("heic", "").1.contains(NOT_READ));
 }
 
 /// Scenes and cameras of the field in the folders of their trainers.
