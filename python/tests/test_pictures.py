@@ -45,21 +45,6 @@ def test_cameras() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"width": 0}, ValueError, "width: expected 1 to 32768 pixels, found 0"),
-        ({"height": 32769}, ValueError, "height: expected 1 to 32768 pixels, found 32769"),
-        ({"width": 6.5}, TypeError, "width: expected a whole number"),
-        ({"K": np.eye(4)}, ValueError, r"K: expected \[3, 3\], found \[4, 4\]"),
-        ({"K": [[60, 1, 32], [0, 60, 18], [0, 0, 1]]}, ValueError, "K: expected"),
-        ({"K": [[0, 0, 32], [0, 60, 18], [0, 0, 1]]}, ValueError, "focal length"),
-        ({"viewmat": 2 * np.eye(4)}, ValueError, "viewmat: last row"),
-        ({"viewmat": np.diag([2, 2, 2, 1])}, ValueError, "rotation"),
-        ({"viewmat": np.full((4, 4), np.nan)}, ValueError, "viewmat"),
-        ({"lens": "cube"}, ValueError, "lens: expected one of pinhole"),
-    ],
-)
-@pytest.mark.parametrize(
     ("lens", "distortion"),
     [
         ("orthographic", []),
@@ -96,6 +81,21 @@ def test_lenses_name_what_is_wrong() -> None:
             quadrille.Camera(8, 8, [[9, 0, 4], [0, 9, 4], [0, 0, 1]], np.eye(4), **arguments)
 
 
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"width": 0}, ValueError, "width: expected 1 to 32768 pixels, found 0"),
+        ({"height": 32769}, ValueError, "height: expected 1 to 32768 pixels, found 32769"),
+        ({"width": 6.5}, TypeError, "width: expected a whole number"),
+        ({"K": np.eye(4)}, ValueError, r"K: expected \[3, 3\], found \[4, 4\]"),
+        ({"K": [[60, 1, 32], [0, 60, 18], [0, 0, 1]]}, ValueError, "K: expected"),
+        ({"K": [[0, 0, 32], [0, 60, 18], [0, 0, 1]]}, ValueError, "focal length"),
+        ({"viewmat": 2 * np.eye(4)}, ValueError, "viewmat: last row"),
+        ({"viewmat": np.diag([2, 2, 2, 1])}, ValueError, "rotation"),
+        ({"viewmat": np.full((4, 4), np.nan)}, ValueError, "viewmat"),
+        ({"lens": "cube"}, ValueError, "lens: expected one of pinhole"),
+    ],
+)
 def test_cameras_that_cannot_be(change: dict[str, object], error: type, message: str) -> None:
     arguments = {"width": 64, "height": 36, "K": K, "viewmat": np.eye(4), **change}
     with pytest.raises(error, match=message):

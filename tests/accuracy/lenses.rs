@@ -319,13 +319,14 @@ fn a_distorted_picture_is_a_resampled_pinhole() {
     });
     let splats = Splats::from_splats(0, smooth.collect::<Vec<_>>());
     let lens = camera.clone().with_projection(opencv());
-    let found = render_reference(&splats, &lens, &settings).0;
+    let draw = |camera: &Camera| Renderer::default().render(&splats, camera, &settings).0;
+    let found = draw(&lens);
     // A margin, since the lens shows more than the pinhole.
     let mut fine = camera.resized(width * FINER, height * FINER).unwrap();
     let margin = [fine.width / 2, fine.height / 2];
     (fine.width, fine.height) = (2 * fine.width, 2 * fine.height);
     fine.principal_px = [0, 1].map(|axis| fine.principal_px[axis] + f64::from(margin[axis]));
-    let fine_frame = render_reference(&splats, &fine, &settings).0;
+    let fine_frame = draw(&fine);
     let pixel = |column: u32, row: u32| {
         let wanted = Vector2::new(f64::from(column) + 0.5, f64::from(row) + 0.5);
         // Slopes that the lens draws at the pixel, by Newton's method.
