@@ -106,7 +106,8 @@ pub struct Plan {
 impl Suite {
     /// Lists the runs of the suite in configurations that are based on `bases`, for example on
     /// `[Configuration::default()]`. Reads the cameras of all scenes and checks that all files exist;
-    /// `warn` takes the warnings of camera files and of configurations that cannot run the methods. Jobs of another `program` have other keys.
+    /// `warn` takes the warnings of camera files and of configurations that cannot run the methods. Jobs of another
+    /// `program` have other keys.
     ///
     /// # Errors
     /// [`Error::Malformed`] naming the scene and key, [`Error::Argument`] about configurations,
@@ -119,7 +120,9 @@ impl Suite {
         warn: &mut dyn FnMut(String),
     ) -> Result<Plan> {
         let mut configurations = self.matrix.configurations(bases)?;
-        if self.has_scenes() {
+        let is_runnable = |one: &Configuration| one.check_methods(self.methods()).is_ok();
+        // Without any such configuration, the caller may run other methods than those of the suite; the runner checks each run.
+        if self.has_scenes() && configurations.iter().any(is_runnable) {
             configurations = runnable(configurations, self.methods(), warn)?;
         }
         let mut plan = Plan {
