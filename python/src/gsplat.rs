@@ -67,8 +67,8 @@ pub(crate) type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'
 #[pyo3(from_item_all)]
 pub(crate) struct Drawing {
     profile: String,
-    /// Whether the cameras are orthographic, in place of pinholes.
-    orthographic: bool,
+    /// Model of the cameras: `pinhole` or `ortho`.
+    camera_model: String,
     size: (u32, u32),
     near: f64,
     far: f64,
@@ -112,8 +112,10 @@ impl Drawing {
 /// Creates cameras from view matrices [C, 4, 4] and intrinsics [C, 3, 3].
 fn cameras_of(views: &[f64], lenses: &[f64], drawing: &Drawing) -> quadrille::Result<Vec<Camera>> {
     let (width, height) = drawing.size;
-    let projection =
-        if drawing.orthographic { Projection::Orthographic } else { Projection::Pinhole };
+    let projection = match drawing.camera_model.as_str() {
+        "ortho" => Projection::Orthographic,
+        _ => Projection::Pinhole,
+    };
     let cameras = views.chunks_exact(16).zip(lenses.chunks_exact(9));
     let camera = |(view, lens): (&[f64], &[f64])| {
         let lens = Intrinsics {
@@ -199,7 +201,7 @@ impl<'a> Views<'a> {
                 sh: &[],
             },
             colors: colors.as_ref().map(|colors| Colors::of(colors, drawing)).transpose()?,
-            cameras: cameras_of(views, lenses, &drawing).map_err(to_python)?,
+            cameras: cameras_of(views, lenses, drawing).map_err(to_python)?,
             backgrounds: backgrounds.as_ref().map(|b| numbers("backgrounds", b)).transpose()?,
             profile: drawing.profile().map_err(to_python)?,
             drawing,

@@ -276,7 +276,7 @@ def _drawn(arguments: dict[str, Any], saved: list[SavedCall] | None = None) -> t
         raise ValueError(f"tile_size: expected at least 1, found {tile_size}")
     threads = arguments["threads"]
     drawing = {
-        "orthographic": arguments["camera_model"] == "ortho",
+        "camera_model": arguments["camera_model"],
         "profile": _profile(compat, arguments["rasterize_mode"]),
         "size": size,
         "near": _number("near_plane", arguments["near_plane"]),
