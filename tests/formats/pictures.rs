@@ -222,6 +222,8 @@ fn every_single_flipped_bit_is_survived() {
 #[test]
 fn unknown_content_and_names() {
     let error = decode(b"GIF89a a picture", named()).unwrap_err();
+    assert!(error.to_string().contains("found GIF, which is not read"), "{error}");
+    let error = decode(b"GI a text", named()).unwrap_err();
     assert!(error.to_string().contains("[47, 49"), "{error}");
     let error = decode(b"\xff\xd8\xff\xe0 a JPEG", named()).unwrap_err();
     assert!(error.to_string().contains("JPEG: expected"), "{error}");
