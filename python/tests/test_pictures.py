@@ -64,9 +64,9 @@ def test_lenses_survive_pickling_and_draw(lens: str, distortion: list[float]) ->
     again = pickle.loads(pickle.dumps(camera))
     assert (again.lens, again.distortion) == (lens, camera.distortion)
     assert list(camera.distortion[: len(distortion)]) == distortion and not any(camera.distortion[len(distortion) :])
-    drawn = quadrille.render(scene, again).pixels
+    drawn = np.asarray(quadrille.render(scene, again))
     assert drawn[..., 3].max() > 0.5
-    assert not np.array_equal(drawn, quadrille.render(scene, plain).pixels)
+    assert not np.array_equal(drawn, np.asarray(quadrille.render(scene, plain)))
 
 
 def test_lenses_name_what_is_wrong() -> None:

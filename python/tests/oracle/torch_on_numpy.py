@@ -31,6 +31,9 @@ class Tensor(np.ndarray):
     def sum(self, dim: int) -> Tensor:
         return np.sum(np.asarray(self), dim).view(Tensor)
 
+    def repeat(self, counts: Any) -> Tensor:
+        return np.tile(np.asarray(self), counts).view(Tensor)
+
     def dim(self) -> int:
         return self.ndim
 
