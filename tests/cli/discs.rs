@@ -11,7 +11,7 @@ const WARNING: &str = "trained as 2D Gaussians (2DGS), which are drawn as flat 3
 
 /// Adds `discs.ply`, the scene without third scales.
 pub(crate) fn write_discs(place: &Place) {
-    let mut table = load_table(&place.path("scene.ply")).unwrap();
+    let mut table = load_table(place.path("scene.ply")).unwrap();
     table.columns.retain(|column| column.name != "scale_2");
     write_table(&place.path("discs.ply"), &table, OutputFormat::Ply).unwrap();
 }
@@ -66,10 +66,10 @@ fn conversions_keep_the_model_or_name_its_loss() {
     for output in ["a.ply", "a.compressed.ply", "a.sog", "a.ssog"] {
         let errors = errors(&place, &["convert", "discs.ply", "--scale", "2", "-o", output]);
         assert!(!errors.contains("left out"), "{output}: {errors}");
-        let table = load_table(&place.path(output)).unwrap();
+        let table = load_table(place.path(output)).unwrap();
         assert_eq!(table.encoding.model, Some(SplatModel::Discs), "{output}");
     }
     place.expect(DONE, &["convert", "scene.ply", "discs.ply", "-o", "both.ply"]);
-    let table = load_table(&place.path("both.ply")).unwrap();
+    let table = load_table(place.path("both.ply")).unwrap();
     assert_eq!(table.encoding.model, Some(SplatModel::Plain));
 }
