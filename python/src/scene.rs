@@ -226,12 +226,12 @@ impl RawScene {
         self.facts.profile_hint
     }
 
-    /// Numbers of dropped rows of the file, by reason.
     #[getter]
     fn model(&self) -> Option<&'static str> {
         self.facts.model.map(SplatModel::name)
     }
 
+    /// Numbers of dropped rows of the file, by reason.
     #[getter]
     fn dropped(&self) -> Vec<(&'static str, u64)> {
         self.facts.dropped.clone()

@@ -64,9 +64,36 @@ def test_lenses_survive_pickling_and_draw(lens: str, distortion: list[float]) ->
     again = pickle.loads(pickle.dumps(camera))
     assert (again.lens, again.distortion) == (lens, camera.distortion)
     assert list(camera.distortion[: len(distortion)]) == distortion and not any(camera.distortion[len(distortion) :])
-    drawn = np.asarray(quadrille.render(scene, again))
+    drawn = quadrille.render(scene, again).rgba
     assert drawn[..., 3].max() > 0.5
-    assert not np.array_equal(drawn, np.asarray(quadrille.render(scene, plain)))
+    assert not np.array_equal(drawn, quadrille.render(scene, plain).rgba)
+
+
+def test_normals_face_parallel_rays() -> None:
+    # Discs at both sides of the axis, nearly edge-on: towards the eye alone, one of them would face away from the rays.
+    half = np.arctan2(0.98, -0.2) / 2
+    scene = quadrille.Scene.from_arrays(
+        means=[[-5, 0, 3], [5, 0, 3]],
+        quats=[[np.cos(half), 0, np.sin(half), 0]] * 2,
+        scales=[[0.5, 0.5, 0.01]] * 2,
+        opacities=[0.9, 0.9],
+        sh=np.zeros((2, 1, 3)),
+    )
+    camera = quadrille.Camera(64, 8, [[4, 0, 32], [0, 4, 4], [0, 0, 1]], np.eye(4), lens="orthographic")
+    normals = quadrille.render(scene, camera, layers=["normal"]).layers["normal"]
+    assert (normals[4, [11, 51], 2] < -0.05).all(), normals[4, :, 2]
+
+
+def test_parallel_rays_move_with_the_scene(tmp_path: pathlib.Path) -> None:
+    scene, cameras = quadrille.synth("object", splats=500)
+    source = tmp_path / "scene.ply"
+    scene.save(source)
+    plain = cameras[0].resized(32, 18)
+    K = plain.K * [[0.2, 1, 1], [1, 0.2, 1], [1, 1, 1]]
+    camera = quadrille.Camera(32, 18, K, plain.viewmat, name="plan", lens="orthographic")
+    found = quadrille.convert(source, tmp_path / "out.ply", actions=[("scale", 2)], cameras=[camera], report=True)
+    [view] = found["report"]["views"]
+    assert view["psnr_db"] is None or view["psnr_db"] > 80, view
 
 
 def test_lenses_name_what_is_wrong() -> None:

@@ -28,8 +28,8 @@ const TEXTS_PT: [f64; 2] = [3.0, 40.0];
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
     /// Results files (.jsonl) that `quadrille bench` has written, CSV files (.csv) of bench and sim, or arrays of counts and
-    /// layers (.npy), whose fields are pixel_x, pixel_y and value; with several
-    /// files, the field "file" holds the name; "-" reads standard input
+    /// layers (.npy), whose fields are pixel_x, pixel_y and value; with several files, the field "file" holds the name;
+    /// "-" reads standard input
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
     /// Plot to write, .svg or .pdf, with the plotted numbers as .plot.csv beside it; may be given twice. "-" writes an SVG

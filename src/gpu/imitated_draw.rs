@@ -5,8 +5,8 @@
 //! fragments at zero, ahead of their shading. Values have eight bits: of more than 255 fragments in a pixel, the timed draw
 //! drops the rest.
 //!
-//! Quad merging: the fragment shader merges neighbouring quads of a warp and discards one of
-//! each pair, in the share in which simulated quad merging removes quads.
+//! Quad merging: the fragment shader merges neighbouring quads of a warp and discards one of each pair, in the share in
+//! which simulated quad merging removes quads.
 
 use super::crop::blend::{at_least, blend_behind};
 use super::draw::Draw;

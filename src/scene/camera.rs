@@ -261,12 +261,9 @@ impl Camera {
     /// orthographic camera, whose rays are parallel.
     pub fn fov(&self) -> [f64; 2] {
         self.half_fov_tangents().map(|half| match self.projection {
-            Projection::Pinhole => 2.0 * half.atan(),
-            Projection::Distorted(lens) if lens.model().is_perspective() => 2.0 * half.atan(),
-            Projection::Fisheye(_) | Projection::Distorted(_) | Projection::Equirectangular => {
-                2.0 * half
-            }
             Projection::Orthographic => 0.0,
+            other if other.has_axial_depth() => 2.0 * half.atan(),
+            _ => 2.0 * half,
         })
     }
 

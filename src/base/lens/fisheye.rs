@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 pub(crate) const MAX_FISHEYE_ANGLE: f64 = 170.0 * PI / 180.0;
 /// Bound on the coefficients of fisheyes; real lenses stay below 10.
 const MAX_COEFFICIENT: f64 = 1e4;
+const SLOPE_STEPS: u32 = 4096;
 
 /// Fisheye model of `OpenCV`, COLMAP and nerfstudio: a point at the angle `t` from the axis is drawn at the
 /// distance `t (1 + k1 t^2 + k2 t^4 + k3 t^6 + k4 t^8)` from the principal point, in focal lengths.
@@ -36,7 +37,8 @@ impl FisheyeLens {
             ));
         }
         let mut lens = Self { coefficients, max_angle: MAX_FISHEYE_ANGLE };
-        lens.max_angle = growing_until(MAX_FISHEYE_ANGLE, |angle| lens.distance(angle).1 > 0.0);
+        let grows = |angle| lens.distance(angle).1 > 0.0;
+        lens.max_angle = growing_until(MAX_FISHEYE_ANGLE, SLOPE_STEPS, grows);
         Ok(lens)
     }
 

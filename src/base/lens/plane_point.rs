@@ -1,7 +1,5 @@
 //! Points on the picture plane of a camera.
 
-const SLOPE_STEPS: u32 = 4096;
-
 /// Point on the picture plane relative to the principal point, in units of the focal lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlanePoint {
@@ -21,10 +19,10 @@ impl PlanePoint {
     }
 }
 
-/// Largest angle up to `end` below which `grows` is true everywhere.
-pub(crate) fn growing_until(end: f64, grows: impl Fn(f64) -> bool) -> f64 {
-    let angle = |step: u32| end * f64::from(step) / f64::from(SLOPE_STEPS);
-    let Some(step) = (1..=SLOPE_STEPS).find(|step| !grows(angle(*step))) else { return end };
+/// Largest angle up to `end` below which `grows` is true in all of `steps` steps.
+pub(crate) fn growing_until(end: f64, steps: u32, grows: impl Fn(f64) -> bool) -> f64 {
+    let angle = |step: u32| end * f64::from(step) / f64::from(steps);
+    let Some(step) = (1..=steps).find(|step| !grows(angle(*step))) else { return end };
     let (mut low, mut high) = (angle(step - 1), angle(step));
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);

@@ -21,7 +21,8 @@ impl<'a> Films<'a> {
     /// a warning about them; the shorter film ends the comparison.
     ///
     /// # Errors
-    /// The errors of [`FilmReader::of`], [`Error::Read`] for a file that cannot be opened, and [`Error::Malformed`] for a film without frames.
+    /// The errors of [`FilmReader::of`], [`Error::Read`] for a file that cannot be opened, and [`Error::Malformed`] for a
+    /// film without frames.
     pub fn open(paths: [&'a Path; 2]) -> Result<(Self, Vec<String>, Option<String>)> {
         let [first, second] = paths;
         let files = [opened(first)?, opened(second)?];

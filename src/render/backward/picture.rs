@@ -55,7 +55,7 @@ impl<'a> ScalarPicture<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] if the length of an array is wrong or the camera is a fisheye or panorama; [`Error::Cancelled`].
+    /// [`Error::Argument`] if the length of an array is wrong or the camera is neither a pinhole nor orthographic; [`Error::Cancelled`].
     pub fn draw(
         scene: &'a ScalarScene,
         camera: &Camera,

@@ -52,8 +52,7 @@ impl Action {
     /// # Errors
     /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that an action cannot work with,
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) for an unknown name in a condition and for a move beyond
-    /// single precision, and
-    /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+    /// single precision, and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn apply(&self, table: &mut SplatTable, path: &Path, task: &Task) -> Result<()> {
         match self {
             Self::KeepBox(low, high) => {

@@ -68,7 +68,7 @@ impl Renderer {
     /// Renders channels as [`Self::render_channels`], and keeps what their derivatives need.
     ///
     /// # Errors
-    /// As for [`Self::render_channels`]; [`Error::Argument`] if the camera is a fisheye or panorama.
+    /// As for [`Self::render_channels`]; [`Error::Argument`] if the camera is neither a pinhole nor orthographic.
     pub fn render_saved<S: SplatSource + ?Sized>(
         mut self,
         splats: &S,

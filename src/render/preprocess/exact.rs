@@ -81,12 +81,15 @@ fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     let mut point = view.projection.point(p_view)?;
     if is_axial {
         // The derivative has the limits of a pinhole.
-        let limited = [(x, 0), (y, 1)].map(|(v, axis)| {
+        let slopes = [x / z, y / z];
+        let limited = [0, 1].map(|axis| {
             let [low, high] = view.slope_limits[axis];
-            z * (v / z).clamp(low, high)
+            slopes[axis].clamp(low, high)
         });
-        let limited = view.projection.point([limited[0], limited[1], z]);
-        point.gradient = limited.unwrap_or(point).gradient;
+        if limited != slopes {
+            let limited = view.projection.point([limited[0] * z, limited[1] * z, z]);
+            point.gradient = limited.unwrap_or(point).gradient;
+        }
     }
     let px = [0, 1]
         .map(|axis| view.focal_px[axis] * point.at[axis] + view.principal_from_centre_px[axis]);

@@ -96,7 +96,7 @@ impl Projected {
                         Some(level) => {
                             dispatch!(T::lanes(level), simd => project_chunk(simd, splats, view, chunk, &mut output))
                         }
-                        // Fisheyes and panoramas are projected by the definition.
+                        // Lenses with distortion, fisheyes and panoramas are projected by the definition.
                         None => project_exactly(splats, view, chunk, &mut output),
                     }
                 })

@@ -226,11 +226,8 @@ impl<'a> FrameScope<'a> {
     fn lens(&self) -> Result<Projection> {
         let model = self.model()?;
         let is_in = |models: &[&str]| model.as_deref().is_some_and(|name| models.contains(&name));
-        let lens = if is_in(&PANORAMA_MODELS) {
-            Ok(Projection::Equirectangular)
-        } else if is_in(&FISHEYE_MODELS)
-            || self.find("is_fisheye").is_some_and(|flag| flag.is_true())
-        {
+        let is_fisheye = self.find("is_fisheye").is_some_and(|flag| flag.is_true());
+        let lens = if is_fisheye || is_in(&FISHEYE_MODELS) {
             let [k1, k2, p1, p2, k3, k4, sx1, sy1] = match self.is_unread_fisheye()? {
                 true => Default::default(),
                 false => self.distortion()?,
@@ -242,6 +239,8 @@ impl<'a> FrameScope<'a> {
                     &[k1, k2, p1, p2, k3, k4, sx1, sy1],
                 ),
             }
+        } else if is_in(&PANORAMA_MODELS) {
+            Ok(Projection::Equirectangular)
         } else if model.is_none() || is_in(&PERSPECTIVE_MODELS) {
             self.perspective()
         } else {

@@ -161,7 +161,6 @@ impl MergingSettings {
         self.method.iter().flat_map(|choice| choice.units()).copied()
     }
 
-    /// Units with their buffers, in order.
     /// Fields of the configuration that differ from `base` but that no timed frame reads.
     pub fn unused_fields(&self, base: &MeshConfig) -> Result<Vec<UnusedField>> {
         let timed = self.choices()?.into_iter().filter(|(unit, _)| *unit != MergingUnit::Reyes);
@@ -169,6 +168,7 @@ impl MergingSettings {
         Ok(self.hardware.unused_by(&timed.collect::<Vec<_>>(), base))
     }
 
+    /// Units with their buffers, in order.
     pub(super) fn choices(&self) -> Result<Vec<BufferedUnit>> {
         let kinds = || self.units().map(MergingUnit::kind);
         if !self.buffer.is_empty() && kinds().all(|kind| kind == MergeUnitKind::None) {
