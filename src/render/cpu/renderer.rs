@@ -210,14 +210,15 @@ impl Renderer {
         splats: &Splats,
         camera: &Camera,
         settings: &RenderSettings,
+        task: &Task,
         colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync,
     ) -> Result<()> {
         frame.resize(camera.width, camera.height);
-        let mut clock = self.project(splats.into(), camera, settings, &Task::NEVER)?;
+        let mut clock = self.project(splats.into(), camera, settings, task)?;
         self.projected.recolour(colour);
         let grid = TileGrid::new(camera.width, camera.height);
-        self.raster(frame.pixels_mut(), grid, camera, settings, &mut clock, &Task::NEVER);
-        Ok(())
+        self.raster(frame.pixels_mut(), grid, camera, settings, &mut clock, task);
+        task.check()
     }
 
     /// Projects the splats of a frame and returns the frame's clock.

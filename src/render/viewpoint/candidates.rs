@@ -3,6 +3,7 @@
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 
 use super::upright;
+use quadrille_base::{Result, Task};
 use quadrille_scene::Splats;
 use quadrille_scene::cameras::{FramingTarget, weighted_quantiles, weighted_samples};
 
@@ -44,22 +45,25 @@ impl Extent {
         up: Option<Vector3<f64>>,
         default_up: Vector3<f64>,
         target: Option<Vector3<f64>>,
-    ) -> Self {
+        task: &Task,
+    ) -> Result<Self> {
         let up = up.and_then(|up| up.try_normalize(0.0));
         let up = up.unwrap_or_else(|| upright::up(splats, default_up));
         let right = up.cross(&Vector3::ith(up.iamin(), 1.0)).normalize();
         let level = [right, right.cross(&up)];
         let samples = weighted_samples(splats);
         let along = |axis: Vector3<f64>, shares: &[f64]| {
-            weighted_quantiles(samples.iter().map(|(p, w)| (p.dot(&axis), *w)), shares)
+            task.check()?;
+            let values = samples.iter().map(|(p, w)| (p.dot(&axis), *w));
+            Ok(weighted_quantiles(values, shares))
         };
         let positions = [
-            along(level[0], &LEVEL_SHARES),
-            along(level[1], &LEVEL_SHARES),
-            along(up, &HEIGHT_SHARES),
+            along(level[0], &LEVEL_SHARES)?,
+            along(level[1], &LEVEL_SHARES)?,
+            along(up, &HEIGHT_SHARES)?,
         ];
         content.centre = target.unwrap_or(content.centre);
-        Self { target: content, up, level, positions }
+        Ok(Self { target: content, up, level, positions })
     }
 
     /// Cameras around the target and inside the scene; `distance` shows all content. All look at a fixed target.

@@ -83,6 +83,7 @@ impl Scorer {
             &sample.splats,
             &camera,
             &scoring.settings,
+            scoring.task,
             |splat| features(splat, sample.size_factor(splat.index), px, near),
         );
         if drawn.is_err() {

@@ -201,13 +201,9 @@ impl<'a> Search<'a> {
         task: &'a Task,
     ) -> Result<Self> {
         task.check()?;
-        let content = framing.subject;
-        Ok(Self {
-            splats,
-            request,
-            extent: Extent::of(splats, content, request.up, framing.up.into(), request.target),
-            task,
-        })
+        let (content, up) = (framing.subject, framing.up.into());
+        let extent = Extent::of(splats, content, request.up, up, request.target, task)?;
+        Ok(Self { splats, request, extent, task })
     }
 
     fn target(&self) -> &FramingTarget {
