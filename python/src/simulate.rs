@@ -10,14 +10,15 @@ use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::Watch;
 use quadrille::suite::{Configuration, unused_warning};
 use quadrille::{
-    Config, Method, SceneFacts, SimdLevel, Simulated, SimulationDocument, VariantRun, ViewFacts,
+    Config, Method, Profile, SceneFacts, SimdLevel, Simulated, SimulationDocument, VariantRun,
+    ViewFacts,
 };
 use quadrille_suite::report::maps::pixel_counts;
 
 use crate::arrays::array;
 use crate::camera::RawCamera;
 use crate::errors::to_python;
-use crate::render::profile;
+use crate::render::checked_near;
 use crate::run::Call;
 use crate::scene::RawScene;
 
@@ -54,7 +55,11 @@ pub(crate) fn simulate<'py>(
     camera: &RawCamera,
     machines: Machines,
 ) -> PyResult<(String, Vec<String>, Maps<'py>)> {
-    let profile = profile(scene, machines.profile.as_deref(), machines.near)?;
+    let named = machines.profile.as_deref().map(Profile::named).transpose();
+    let chosen = named.and_then(|named| Profile::for_ellipsoids(named, scene.profile_hint()));
+    let (profile, of_discs) = chosen.map_err(to_python)?;
+    let near = checked_near(machines.near)?;
+    let profile = near.map_or(profile, |near| profile.with_near(near));
     let methods = Method::parse_all(&machines.variants);
     let methods = methods.map_err(|error| to_python(error.about("variants")))?;
     let configuration = machines.configuration().map_err(to_python)?;
@@ -69,6 +74,7 @@ pub(crate) fn simulate<'py>(
     let preset = Config::preset(&machines.preset).map_err(to_python)?;
     let unused = config.unused_by(&methods, &preset);
     let mut warnings: Vec<String> = unused.iter().map(unused_warning).collect();
+    warnings.extend(of_discs.map(str::to_owned));
     let unmapped = methods.iter().filter(|method| machines.maps && !method.is_pipeline());
     warnings
         .extend(unmapped.map(|method| format!("maps leave out {method}, which has no pipeline")));

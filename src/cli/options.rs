@@ -70,7 +70,7 @@ pub(super) struct DrawFlags {
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
     /// Renderer whose constants to use: inria, inria-aa, gsplat (1.6), gsplat-aa, gsplat-1.5,
-    /// gsplat-1.5-aa, mip-splatting, brush or brush-aa [default: the profile that the scene file names,
+    /// gsplat-1.5-aa, mip-splatting, brush, brush-aa, 2dgs or gsplat-2dgs [default: the profile that the scene file names,
     /// else inria]
     #[arg(long, value_name = "NAME", value_parser = Profile::named)]
     profile: Option<Profile>,
@@ -106,6 +106,20 @@ impl DrawFlags {
             }
             (None, None) => Ok(Profile::default()),
         }
+    }
+
+    /// [`Self::profile`] for commands that draw ellipsoids only.
+    pub(super) fn profile_of_ellipsoids(
+        &self,
+        hint: Option<&'static str>,
+        session: &Session,
+    ) -> Result<Profile> {
+        let (chosen, warning) = Profile::for_ellipsoids(self.profile, hint)?;
+        match warning {
+            Some(warning) => session.warn(warning),
+            None => return self.profile(hint, session),
+        }
+        Ok(chosen)
     }
 }
 

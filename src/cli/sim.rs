@@ -186,7 +186,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
             splats: scene.splats.len(),
             sh_degree: scene.splats.sh_degree(),
         },
-        profile: args.near.applied(args.flags.profile(scene.profile_hint, session)?),
+        profile: args.near.applied(args.flags.profile_of_ellipsoids(scene.profile_hint, session)?),
         configurations: &configurations,
         methods: &methods,
         output: output.as_ref(),

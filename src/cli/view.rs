@@ -204,9 +204,14 @@ impl Args {
         let task = session.task;
         let reader =
             move || Ok(SceneContent::Splats(Arc::new(filters.load(&file, options, task)?)));
+        let profile = self.draw.profile(scene.profile_hint, session)?;
+        if profile.is_disc {
+            let text = "maps and pictures of the emulated pipeline show the discs (2DGS) as flat 3D Gaussians";
+            session.warn(text);
+        }
         let shown = ShownScene {
             path: path.to_owned(),
-            profile: self.draw.profile(scene.profile_hint, session)?,
+            profile,
             content: SceneContent::Splats(Arc::clone(&scene)),
             reader: Arc::new(reader),
         };

@@ -58,9 +58,8 @@ impl SceneEncoding {
         self.model.map(|model| model == SplatModel::Antialiased)
     }
 
-    /// Adds warnings about the model of the scene and about options without an effect.
+    /// Adds warnings about options without an effect.
     pub(super) fn warn(&mut self, options: LoadOptions) {
-        self.warnings.extend(SplatModel::warning(self.model));
         self.warnings.extend(options.unused(self.axes, self.lod_levels));
     }
 }
@@ -81,13 +80,6 @@ impl SplatModel {
     /// Model of a file with a flag of antialiasing.
     pub(super) fn of_flag(antialiased: bool) -> Self {
         if antialiased { Self::Antialiased } else { Self::Plain }
-    }
-
-    /// Warning about scenes of `model`, which are drawn by another rule than they were trained for.
-    pub(super) fn warning(model: Option<Self>) -> Option<String> {
-        let text = "it was trained as 2D Gaussians (2DGS), which are drawn as flat 3D Gaussians: the picture differs \
-                    from that of the training, most where splats are seen from the side";
-        (model == Some(Self::Discs)).then(|| text.to_owned())
     }
 }
 

@@ -59,7 +59,11 @@ pub struct SplatTable {
 
 /// Name of the profile of files with this model; `None` for the default profile.
 pub(crate) fn profile_of_model(model: Option<SplatModel>) -> Option<&'static str> {
-    (model == Some(SplatModel::Antialiased)).then_some("inria-aa")
+    match model? {
+        SplatModel::Plain => None,
+        SplatModel::Antialiased => Some("inria-aa"),
+        SplatModel::Discs => Some("2dgs"),
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -173,8 +177,11 @@ impl SplatTable {
 
     /// Kind of Gaussians that the scene was trained as; `None` if neither the model nor the profile is known.
     pub(crate) fn model(&self) -> Option<SplatModel> {
-        let is_compensated = self.profile().opacity_factor != OpacityFactor::None;
-        let of_profile = self.profile_hint.map(|_| SplatModel::of_flag(is_compensated));
+        let profile = self.profile();
+        let of_profile = self.profile_hint.map(|_| match profile.is_disc {
+            true => SplatModel::Discs,
+            false => SplatModel::of_flag(profile.opacity_factor != OpacityFactor::None),
+        });
         self.encoding.model.or(of_profile)
     }
 

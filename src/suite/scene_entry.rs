@@ -89,7 +89,8 @@ impl SceneEntry {
         }
         let folder = suite.parent().unwrap_or(Path::new(""));
         if let Some(name) = &raw.profile {
-            Profile::named(name).map_err(|error| in_scene(suite, &raw.name, error))?;
+            let named = Profile::named(name).and_then(|profile| profile.refuse_discs());
+            named.map_err(|error| in_scene(suite, &raw.name, error))?;
         }
         let source = match (&raw.path, &raw.recipe) {
             (Some(path), None) => {
@@ -242,9 +243,10 @@ impl SceneEntry {
             Some(factor) => scaled(&splats, factor),
             None => splats,
         };
-        let name = self.profile.as_deref().or(hint);
-        let profile = name.and_then(|name| Profile::named(name).ok());
-        Ok(LoadedScene { splats, profile: profile.unwrap_or_default(), warnings })
+        let named = self.profile.as_deref().map(Profile::named).transpose()?;
+        let (profile, warning) = Profile::for_ellipsoids(named, hint)?;
+        warnings.extend(warning.map(|text| format!("{}: {text}", self.name)));
+        Ok(LoadedScene { splats, profile, warnings })
     }
 
     pub(super) fn content_hash(&self, suite: &Path) -> Result<u64> {

@@ -145,7 +145,8 @@ impl Emulation {
         let scene = &stage.scenes[0];
         let mut simulation = Simulation::new(self.look.config.clone(), [Method::from(key.variant)]);
         simulation.watch = Watch { maps: true, ..Watch::default() };
-        let simulation = simulation.with_profile(self.look.profile(scene, None)).with_task(task);
+        let (profile, _) = self.look.profile(scene, None).of_ellipsoids();
+        let simulation = simulation.with_profile(profile).with_task(task);
         let splats = scene.splats()?;
         let outcomes = self.pool.install(|| simulate(splats, &camera, &simulation))?;
         let outcome = &outcomes[0];

@@ -306,7 +306,7 @@ impl Canvas {
             }
             RendererName::Emulated(variant) => {
                 let simulation = Simulation::new(look.config.clone(), [variant]);
-                let simulation = simulation.with_profile(profile).with_task(task);
+                let simulation = simulation.with_profile(profile.of_ellipsoids().0).with_task(task);
                 let outcome = &simulate(splats, camera, &simulation)?[0];
                 self.is_empty = Sight::is_nothing(outcome.fragments_blended());
                 self.frame = outcome.frame();

@@ -107,8 +107,10 @@ fn random_scenes_equal_the_oracle() {
                 (splats, camera)
             })
             .collect();
-        let profile = Profile { stop, ..Profile::default() };
-        hold_to_oracle(&cases, profile);
+        for shapes in ["inria", "2dgs"] {
+            let profile = Profile { stop, ..Profile::named(shapes).unwrap() };
+            hold_to_oracle(&cases, profile);
+        }
     }
 }
 

@@ -13,6 +13,7 @@
 
 mod channels;
 mod determinism;
+mod discs;
 mod far_scenes;
 mod goldens;
 mod lanes;

@@ -6,6 +6,11 @@ use super::profile::{ALPHA_CUT, StopRule};
 /// yy): `min(cap, opacity * exp(-d^T conic d / 2))`, or `None` if the exponent is positive or alpha is below `ALPHA_CUT`.
 pub fn fragment_alpha(conic: [f64; 3], d: [f64; 2], opacity: f64, cap: f64) -> Option<f64> {
     let power = -0.5 * (conic[0] * d[0] * d[0] + conic[2] * d[1] * d[1]) - conic[1] * d[0] * d[1];
+    falloff_at(power, opacity, cap)
+}
+
+/// `min(cap, opacity * exp(power))`, or `None` if the exponent is positive or alpha is below `ALPHA_CUT`.
+pub fn falloff_at(power: f64, opacity: f64, cap: f64) -> Option<f64> {
     let alpha = (opacity * power.exp()).min(cap);
     (power <= 0.0 && alpha >= ALPHA_CUT).then_some(alpha)
 }

@@ -9,8 +9,8 @@ mod profile;
 mod quad_blend;
 mod stencil;
 
-pub use blend::fragment_alpha;
 pub use blend::{Accumulated, Blended};
+pub use blend::{falloff_at, fragment_alpha};
 pub use colour_format::ColourFormat;
 pub use compare_op::CompareOp;
 pub use depth::DepthTest;

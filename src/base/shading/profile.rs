@@ -90,6 +90,9 @@ pub struct Profile {
     pub alpha_cap: f64,
     /// Rule by which a pixel stops accepting fragments.
     pub stop: StopRule,
+    /// Whether splats are flat discs, whose falloff is taken where the ray of a pixel meets them (2DGS). Otherwise they are
+    /// ellipsoids, whose covariance is projected.
+    pub is_disc: bool,
 }
 
 const INRIA: Profile = Profile {
@@ -103,6 +106,7 @@ const INRIA: Profile = Profile {
     opacity_factor: OpacityFactor::None,
     alpha_cap: 0.99,
     stop: StopRule::Before(1e-4),
+    is_disc: false,
 };
 
 const LEAST_RATIO: f64 = 2.5e-5;
@@ -129,9 +133,12 @@ const BRUSH: Profile = Profile {
     ..GSPLAT
 };
 
+/// The published rasterizer of 2D Gaussian splatting.
+const DISCS: Profile = Profile { name: "2dgs", is_disc: true, ..INRIA };
+
 impl Profile {
     /// Every profile; the first is the default.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         INRIA,
         Self {
             name: "inria-aa",
@@ -162,12 +169,52 @@ impl Profile {
             opacity_factor: OpacityFactor::Determinants { floor: 0.0 },
             ..BRUSH
         },
+        DISCS,
+        Self { name: "gsplat-2dgs", is_disc: true, ..GSPLAT_1_5 },
     ];
 
     /// The profile with the near plane at `near`, in world units, also for views that were chosen for a scene.
     #[must_use]
     pub fn with_near(self, near: f64) -> Self {
         Self { near, is_near_limited: false, ..self }
+    }
+
+    /// The profile for code that draws ellipsoids only: the default profile, with the same near plane, in place of a profile
+    /// of discs; and then a warning about their pictures.
+    #[must_use]
+    pub fn of_ellipsoids(self) -> (Self, Option<&'static str>) {
+        if !self.is_disc {
+            return (self, None);
+        }
+        let warning = "the scene was trained as 2D Gaussians (2DGS), which are drawn as flat 3D Gaussians: the picture \
+                       differs from that of the training, most where splats are seen from the side";
+        let (near, is_near_limited) = (self.near, self.is_near_limited);
+        (Self { near, is_near_limited, ..INRIA }, Some(warning))
+    }
+
+    /// Chooses the profile for code that draws ellipsoids only: `named`, else the profile that the scene's file names, else
+    /// the default. A file's profile of discs is replaced, with the warning of [`Self::of_ellipsoids`].
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if `named` is a profile of discs, or for an unknown name in the file.
+    pub fn for_ellipsoids(
+        named: Option<Self>,
+        of_file: Option<&str>,
+    ) -> Result<(Self, Option<&'static str>)> {
+        match (named, of_file) {
+            (Some(profile), _) => profile.refuse_discs().map(|()| (profile, None)),
+            (None, Some(name)) => Self::named(name).map(Self::of_ellipsoids),
+            (None, None) => Ok((Self::default(), None)),
+        }
+    }
+
+    /// Refuses profiles of discs.
+    ///
+    /// # Errors
+    /// [`Error::Argument`].
+    pub fn refuse_discs(&self) -> Result<()> {
+        let expected = "a profile of ellipsoids, such as inria";
+        Error::refuse_if(self.is_disc, "profile", expected, self.name)
     }
 
     /// The profile called `name`. `splatfacto`, which draws like gsplat 1.4 by default, is an alias of `gsplat-1.5`.

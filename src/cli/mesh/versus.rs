@@ -7,6 +7,7 @@ use crate::cli::inputs::load_scene;
 use crate::cli::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
+use quadrille_base::shading::Profile;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_mesh::shade::Textures;
 use quadrille_scene::LoadOptions;
@@ -46,6 +47,9 @@ pub(super) fn run(
     }
     let Some(path) = &flags.versus else { return Ok(None) };
     let scene = load_scene(path, LoadOptions::default(), session)?;
+    if let (_, Some(warning)) = Profile::for_ellipsoids(None, scene.profile_hint)? {
+        session.warn(warning);
+    }
     let mut samples = merging.msaa.clone();
     samples.push(1);
     samples.sort_unstable();

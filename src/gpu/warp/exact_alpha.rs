@@ -46,10 +46,9 @@ impl NearCut for ExactAlpha<'_> {
         if !inside {
             return None;
         }
-        let [xx, xy, yy] = exact.covariance.map(|c| c / exact.determinant);
         let half_size = self.view.half_size_px();
         let centre = [0, 1].map(|axis| exact.mean_from_centre_px[axis] + half_size[axis]);
         let d = [f64::from(x) + 0.5 - centre[0], f64::from(y) + 0.5 - centre[1]];
-        fragment_alpha([yy, -xy, xx], d, exact.opacity, self.cap)
+        fragment_alpha(exact.conic(), d, exact.opacity, self.cap)
     }
 }

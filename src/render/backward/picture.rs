@@ -83,6 +83,7 @@ impl<'a> ScalarPicture<'a> {
         let is_other = !camera.projection.is_planar();
         let expected = "a pinhole or orthographic camera";
         Error::refuse_if(is_other, "camera", expected, "another projection")?;
+        settings.profile.refuse_discs()?;
         let view = ViewTransform::of_camera(camera, &settings.profile);
         let splats = fragments::drawn_splats(scene, &view, task)?;
         Ok(Self {

@@ -210,6 +210,7 @@ impl PlaneSplat {
             mean_from_centre_px: [0, 1].map(|axis| self.mean_px[axis] - half_size[axis]),
             covariance: [xx + view.low_pass_px2, xy, yy + view.low_pass_px2],
             determinant: self.determinants[1],
+            disc: None,
             opacity: self.opacity,
             colour: [0.0; 3],
         }

@@ -47,6 +47,7 @@ pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatT
         // Comments of all inputs are kept; a model of mixed inputs follows them.
         if first.encoding.model != other.encoding.model {
             first.encoding.model = Some(SplatModel::Plain);
+            first.profile_hint = first.profile_hint.filter(|_| !first.profile().is_disc);
         }
     }
     first.replace_columns(rows, columns);

@@ -251,7 +251,8 @@ impl Run<'_> {
                 let before = self.table.rows();
                 if let Some(judge) = &mut self.judge {
                     let cameras = judge.pruning(&self.table, self.host)?;
-                    let profile = judge.profile(&self.table);
+                    let (profile, warning) = judge.profile(&self.table).of_ellipsoids();
+                    warning.into_iter().for_each(|text| self.host.warn(text));
                     let task = self.host.begin("views");
                     let warnings =
                         prune(&mut self.table, *threshold, &cameras, &profile, path, &task)?;

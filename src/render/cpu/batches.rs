@@ -37,6 +37,7 @@ impl Renderer {
         task: &Task,
         mut each: impl FnMut(usize, &Frame, DrawnView) -> Result<()>,
     ) -> Result<()> {
+        cameras.iter().try_for_each(|camera| settings.check(camera))?;
         let mut frame = Frame::new(0, 0);
         let (mut first_view, mut at_once) = (0, cameras.len());
         while first_view < cameras.len() {

@@ -206,6 +206,7 @@ impl<S: Simd> BlockLanes<S> {
             open,
             before,
             weight: keep(simd, open, before * alpha),
+            depth: None,
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Splats are projected and listed once. Tiles are drawn in passes of four channels: three colours and a layer.
 
-use fearless_simd::Simd;
+use fearless_simd::{Simd, f32x16, prelude::*};
 use rayon::prelude::*;
 
 use super::bin::TileGrid;
@@ -199,6 +199,7 @@ impl Renderer {
         task: &Task,
     ) -> Result<ChannelCounts> {
         channels.check(splats.len(), camera, picture)?;
+        settings.check(camera)?;
         let mut clock = Clock::start();
         let (profile, level) = (&settings.profile, Some(settings.level));
         self.projected.run(splats, camera, profile, level, task);
@@ -399,6 +400,7 @@ impl LayerSink for WithFourth<'_> {
         block: usize,
         blended: &BlendedLanes<S>,
     ) {
-        accumulate(simd, blended.weight, self.values[at], &mut self.sums[block]);
+        let value = f32x16::splat(simd, self.values[at]);
+        accumulate(simd, blended.weight, value, &mut self.sums[block]);
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct BlendedLanes<S: Simd> {
     pub(super) before: f32x16<S>,
     /// Transmittance times alpha; 0 where nothing was blended.
     pub(super) weight: f32x16<S>,
+    /// Depths of the fragments; `None` if all have the depth of the splat.
+    pub(super) depth: Option<f32x16<S>>,
 }
 
 impl LayerSink for () {

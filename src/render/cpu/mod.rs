@@ -16,6 +16,7 @@ mod blend;
 pub mod channels;
 mod clock;
 mod coverage;
+mod discs;
 mod layer_sink;
 mod layers;
 mod order;
@@ -41,6 +42,8 @@ pub use saved::{PictureCotangents, RasterSums, SavedPicture};
 use quadrille_base::image::Layer;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::Profile;
+use quadrille_base::{Error, Result};
+use quadrille_scene::Camera;
 
 /// Settings of a renderer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,6 +52,15 @@ pub struct RenderSettings {
     pub profile: Profile,
     /// Vector instructions to use; the reference renderer ignores this.
     pub level: SimdLevel,
+}
+
+impl RenderSettings {
+    /// Checks that the profile can draw pictures of `camera`.
+    pub(crate) fn check(&self, camera: &Camera) -> Result<()> {
+        let is_other = self.profile.is_disc && !camera.projection.is_pinhole();
+        let expected = format_args!("a pinhole camera, for profile {}", self.profile.name);
+        Error::refuse_if(is_other, "camera", expected, "another projection")
+    }
 }
 
 /// Layers to render beside the colours of a frame.

@@ -37,7 +37,8 @@ pub struct PixelFragment {
     pub weight: f64,
     /// Alpha of the splat in the pixel.
     pub alpha: f64,
-    /// Depth of the splat's centre: along the line of sight for a pinhole camera, otherwise the distance.
+    /// Depth of the splat's centre: along the line of sight for a pinhole camera, otherwise the distance. For a disc, the
+    /// depth at which the ray meets it.
     pub depth: f64,
     /// Colour of the splat as seen from the camera: red, green, blue, not premultiplied and not clamped above.
     pub rgb: [f64; 3],
@@ -82,6 +83,7 @@ impl Renderer {
         settings: &RenderSettings,
         pixel: [u32; 2],
     ) -> Result<PixelProbe> {
+        settings.check(camera)?;
         let [x, y] = pixel;
         let [width, height] = [camera.width, camera.height];
         let expected = format_args!("a column below {width} and a row below {height}");

@@ -8,6 +8,7 @@ use super::blend::{
     offsets, stop_kind,
 };
 use super::coverage::Strips;
+use super::discs;
 use super::layer_sink::LayerSink;
 use super::runs::{BATCH, GROUP, PADDING, Runs};
 use super::tile::{BLOCK_OFFSETS, PixelLanes, SINK, Tile};
@@ -32,8 +33,13 @@ pub(super) fn draw(
 ) {
     let (kind, stop_at) = stop_kind(settings.profile.stop);
     let limits = BlendLimits { alpha_cap: cap_rounded_down(settings.profile.alpha_cap), stop_at };
+    let is_disc = settings.profile.is_disc;
     dispatch!(settings.level.frame_level(), simd => {
         match kind {
+            NEVER if is_disc => discs::draw_lanes::<_, _, NEVER>(simd, tile, splats, list, limits, sink),
+            BEFORE if is_disc => discs::draw_lanes::<_, _, BEFORE>(simd, tile, splats, list, limits, sink),
+            BEFORE_OR_AT if is_disc => discs::draw_lanes::<_, _, BEFORE_OR_AT>(simd, tile, splats, list, limits, sink),
+            _ if is_disc => discs::draw_lanes::<_, _, AFTER>(simd, tile, splats, list, limits, sink),
             NEVER => draw_lanes::<_, _, NEVER>(simd, tile, splats, list, limits, sink),
             BEFORE => draw_lanes::<_, _, BEFORE>(simd, tile, splats, list, limits, sink),
             BEFORE_OR_AT => draw_lanes::<_, _, BEFORE_OR_AT>(simd, tile, splats, list, limits, sink),

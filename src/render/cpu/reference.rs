@@ -8,7 +8,7 @@ use crate::preprocess::exact::{ExactSplat, distance, facing_normal};
 use crate::preprocess::{PixelBounds, ViewTransform};
 use quadrille_base::image::{Frame, Layer, LayerPicture};
 use quadrille_base::math::{fit, narrow};
-use quadrille_base::shading::{Accumulated, Blended, Profile, fragment_alpha};
+use quadrille_base::shading::{Accumulated, Blended, Profile};
 use quadrille_scene::{Camera, Splats};
 
 /// Renders a frame by the scalar definition of [`Renderer`](super::Renderer). Pixels that nothing covers are transparent.
@@ -163,13 +163,12 @@ pub(super) fn blend(
     let mut pixels = vec![Accumulated::default(); width * (down(window.y1) + 1)];
     let half_size = view.half_size_px();
     for (splat, bounds, index) in &footprints {
-        let [xx, xy, yy] = splat.covariance.map(|c| c / splat.determinant);
-        let conic = [yy, -xy, xx];
+        let conic = splat.conic();
         let centre = [0, 1].map(|axis| splat.mean_from_centre_px[axis] + half_size[axis]);
         for y in bounds.y0.max(window.y0)..=bounds.y1.min(window.y1) {
             for x in bounds.x0.max(window.x0)..=bounds.x1.min(window.x1) {
                 let d = [f64::from(x) + 0.5 - centre[0], f64::from(y) + 0.5 - centre[1]];
-                let Some(alpha) = fragment_alpha(conic, d, splat.opacity, profile.alpha_cap) else {
+                let Some((alpha, depth)) = splat.fragment(conic, d, profile.alpha_cap) else {
                     continue;
                 };
                 let at = down(y) * width + across(x);
@@ -178,7 +177,7 @@ pub(super) fn blend(
                     blended(BlendedFragment {
                         pixel: at,
                         index: *index,
-                        depth: splat.depth,
+                        depth,
                         colour: splat.colour,
                         alpha,
                         transmittance,

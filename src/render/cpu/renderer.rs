@@ -230,6 +230,7 @@ impl Renderer {
         settings: &RenderSettings,
         task: &Task,
     ) -> Result<Clock> {
+        settings.check(camera)?;
         let mut clock = Clock::start();
         let (profile, level) = (&settings.profile, Some(settings.level));
         match splats {

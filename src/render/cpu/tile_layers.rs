@@ -206,8 +206,13 @@ fn alpha<S: Simd>(simd: S, colours: &PixelBlock) -> f32x16<S> {
 }
 
 #[inline(always)]
-pub(super) fn accumulate<S: Simd>(simd: S, weight: f32x16<S>, value: f32, sum: &mut FloatLanes) {
-    weight.mul_add(f32x16::splat(simd, value), load(simd, sum)).store_array(&mut sum.0);
+pub(super) fn accumulate<S: Simd>(
+    simd: S,
+    weight: f32x16<S>,
+    value: f32x16<S>,
+    sum: &mut FloatLanes,
+) {
+    weight.mul_add(value, load(simd, sum)).store_array(&mut sum.0);
 }
 
 /// Keeps the larger of a weight and the rank's weight, with its splat, and returns the smaller. Ties keep the rank's splat.
@@ -268,24 +273,28 @@ impl<const KEPT: u8> LayerSink for TileLayers<'_, KEPT> {
         blended: &BlendedLanes<S>,
     ) {
         let (weight, values) = (blended.weight, self.values[at]);
+        let lane = |v: f32| f32x16::splat(simd, v);
+        // Distances are of centres.
+        let met = blended.depth.filter(|_| !self.is_distance);
+        let depth = met.unwrap_or(lane(splat.depth));
         if KEPT & kept::DEPTH != 0 {
-            accumulate(simd, weight, splat.depth, &mut self.depth[block]);
+            accumulate(simd, weight, depth, &mut self.depth[block]);
         }
         if KEPT & kept::INVERSE != 0 {
-            accumulate(simd, weight, values.inverse, &mut self.inverse[block]);
+            let inverse = met.map(|depth| (lane(1.0) / depth).min(lane(f32::MAX)));
+            let inverse = inverse.unwrap_or(lane(values.inverse));
+            accumulate(simd, weight, inverse, &mut self.inverse[block]);
         }
         if KEPT & kept::NORMAL != 0 {
-            accumulate(simd, weight, values.normal[0], &mut self.normal[0][block]);
-            accumulate(simd, weight, values.normal[1], &mut self.normal[1][block]);
-            accumulate(simd, weight, values.normal[2], &mut self.normal[2][block]);
+            accumulate(simd, weight, lane(values.normal[0]), &mut self.normal[0][block]);
+            accumulate(simd, weight, lane(values.normal[1]), &mut self.normal[1][block]);
+            accumulate(simd, weight, lane(values.normal[2]), &mut self.normal[2][block]);
         }
         if KEPT & kept::MEDIAN != 0 {
             let half = f32x16::splat(simd, narrow(MEDIAN_TRANSMITTANCE));
             let is_last = blended.before.simd_gt(half) & blended.over_cut & blended.open;
             let median = &mut self.median[block];
-            is_last
-                .select(f32x16::splat(simd, splat.depth), load(simd, median))
-                .store_array(&mut median.0);
+            is_last.select(depth, load(simd, median)).store_array(&mut median.0);
         }
         if KEPT & kept::ID != 0 {
             displace(simd, weight, u32x16::splat(simd, splat.index), &mut self.largest[block]);

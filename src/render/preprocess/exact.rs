@@ -2,10 +2,11 @@
 
 use nalgebra::{Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
+use super::disc::ExactDisc;
 use super::projected::{PixelBounds, ProjectedSplat};
 use super::view_transform::{ViewTransform, cut_radius_squared};
 use quadrille_base::math::{SH_C0, narrow, sh_colour, whole};
-use quadrille_base::shading::OpacityFactor;
+use quadrille_base::shading::{OpacityFactor, fragment_alpha};
 use quadrille_scene::{Projection, Splat};
 
 /// Maximum number of footprints per splat: two in a panorama, whose left and right edges meet.
@@ -18,10 +19,12 @@ pub struct ExactSplat {
     pub depth: f64,
     /// Centre in pixels from the picture's centre.
     pub mean_from_centre_px: [f64; 2],
-    /// 2D covariance with the low-pass filter: xx, xy, yy, square pixels.
+    /// 2D covariance with the low-pass filter: xx, xy, yy, square pixels. The unit matrix for a disc.
     pub covariance: [f64; 3],
     /// Determinant of the covariance, > 0.
     pub determinant: f64,
+    /// Disc of which the splat is drawn in place of the covariance, under a profile of discs.
+    pub disc: Option<ExactDisc>,
     /// Opacity, multiplied by the profile's factor.
     pub opacity: f64,
     /// Linear colour, not clamped above; >= 0.
@@ -127,10 +130,13 @@ pub(crate) fn distance(view: &ViewTransform, mean: [f32; 3]) -> f64 {
     Vector3::from(to_view(view, mean)).norm()
 }
 
-/// Normal in view space: the shortest axis (the first one if equal), turned towards the camera.
+/// Normal in view space: the shortest axis (the first one if equal; for discs, the third), turned towards the camera.
 pub(crate) fn facing_normal(view: &ViewTransform, splat: &Splat) -> [f64; 3] {
     let scale = splat.scale;
-    let shortest = (1..3).fold(0, |best, i| if scale[i] < scale[best] { i } else { best });
+    let shortest = match view.is_disc {
+        true => 2,
+        false => (1..3).fold(0, |best, i| if scale[i] < scale[best] { i } else { best }),
+    };
     let [w, i, j, k] = splat.rotation.map(f64::from);
     let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, i, j, k));
     let in_world = turn * Vector3::ith(shortest, 1.0);
@@ -161,6 +167,9 @@ impl ExactSplat {
 
     /// Like [`Self::project`], but the colour is black.
     pub(super) fn project_shape(view: &ViewTransform, splat: &Splat) -> Option<Self> {
+        if view.is_disc {
+            return Self::project_disc(view, splat);
+        }
         let centre = plane_centre(view, to_view(view, splat.mean))?;
         let factor = covariance_factor(view, &centre.jacobian, splat);
         let mut rows = [factor.row(0).transpose(), factor.row(1).transpose()];
@@ -180,10 +189,44 @@ impl ExactSplat {
             mean_from_centre_px: centre.px,
             covariance: [xx + blur, xy, yy + blur],
             determinant,
+            disc: None,
             opacity,
             colour: [0.0; 3],
         };
         shape.is_drawable(view).then_some(shape)
+    }
+
+    fn project_disc(view: &ViewTransform, splat: &Splat) -> Option<Self> {
+        let p_view = to_view(view, splat.mean);
+        if !view.projection.is_pinhole() || view.culls(p_view[2]) {
+            return None;
+        }
+        let (disc, centre) = ExactDisc::project(view, splat, p_view);
+        let shape = Self {
+            depth: p_view[2],
+            mean_from_centre_px: centre,
+            covariance: [1.0, 0.0, 1.0],
+            determinant: 1.0,
+            disc: Some(disc),
+            opacity: splat.opacity.into(),
+            colour: [0.0; 3],
+        };
+        shape.is_drawable(view).then_some(shape)
+    }
+
+    /// Inverse of the covariance: xx, xy, yy, per square pixel.
+    pub fn conic(&self) -> [f64; 3] {
+        let [xx, xy, yy] = self.covariance.map(|c| c / self.determinant);
+        [yy, -xy, xx]
+    }
+
+    /// Alpha, at most `cap`, and depth of the fragment at `d`, in pixels from the centre, given [`Self::conic`]; `None` below
+    /// the alpha cut.
+    pub fn fragment(&self, conic: [f64; 3], d: [f64; 2], cap: f64) -> Option<(f64, f64)> {
+        match &self.disc {
+            Some(disc) => disc.fragment(d, self.opacity, cap),
+            None => Some((fragment_alpha(conic, d, self.opacity, cap)?, self.depth)),
+        }
     }
 
     /// Whether the covariance is not degenerate, the centre is not below the alpha cut, and the footprint is large enough for
@@ -197,7 +240,8 @@ impl ExactSplat {
 
     fn is_too_small(&self, view: &ViewTransform) -> bool {
         let least = view.least_radius_px;
-        least > 0.0 && self.half_extents_px().iter().all(|r| r.ceil() <= least)
+        let half = |[low, high]: [f64; 2]| (high - low) / 2.0;
+        least > 0.0 && self.extents_px().iter().all(|ends| half(*ends).ceil() <= least)
     }
 
     /// Footprints of the splat in the picture, with their bounds: at most one, or two if the splat straddles the
@@ -221,21 +265,28 @@ impl ExactSplat {
         Self { colour: colour(view, sh_degree, splat), ..self }
     }
 
-    /// Half the width and height of the footprint's bounding box, in pixels.
-    pub(crate) fn half_extents_px(&self) -> [f64; 2] {
+    /// Ends of the footprint's bounding box along x and y, in pixels from the centre.
+    fn extents_px(&self) -> [[f64; 2]; 2] {
         let r2 = cut_radius_squared(self.opacity);
-        [(r2 * self.covariance[0]).sqrt(), (r2 * self.covariance[2]).sqrt()]
+        match &self.disc {
+            Some(disc) => disc.extents_px(r2),
+            None => [self.covariance[0], self.covariance[2]].map(|variance| {
+                let half = (r2 * variance).sqrt();
+                [-half, half]
+            }),
+        }
     }
 
     /// Pixels of the picture whose centres lie in the bounding box; `None` if there are none.
     pub fn bounds(&self, view: &ViewTransform) -> Option<PixelBounds> {
         let half_size = view.half_size_px();
-        let half_extent = self.half_extents_px();
+        let extents = self.extents_px();
         let size = [f64::from(view.width), f64::from(view.height)];
         let [x, y] = std::array::from_fn(|axis| {
             let mean = self.mean_from_centre_px[axis] + half_size[axis] - 0.5;
-            let first = (mean - half_extent[axis]).ceil().max(0.0);
-            let last = (mean + half_extent[axis]).floor().min(size[axis] - 1.0);
+            let [low, high] = extents[axis];
+            let first = (mean + low).ceil().max(0.0);
+            let last = (mean + high).floor().min(size[axis] - 1.0);
             (first <= last).then_some((whole(first), whole(last)))
         });
         let ((x0, x1), (y0, y1)) = (x?, y?);
@@ -251,7 +302,7 @@ impl ExactSplat {
         // The rightmost point of the ellipse r^2 = d^T Sigma^-1 d lies r * xy / sqrt(xx) below the
         // centre.
         let tip = cut_radius_squared(self.opacity).sqrt() * xy / xx.sqrt();
-        ProjectedSplat {
+        let projected = ProjectedSplat {
             u_at_centre: narrow(p * (slope * my - mx)),
             v_at_centre: narrow(-q * my),
             u_per_x: narrow(p),
@@ -266,6 +317,7 @@ impl ExactSplat {
             mean_px: [narrow(mx), narrow(my)],
             depth: narrow(self.depth),
             index,
-        }
+        };
+        self.disc.map_or(projected, |disc| disc.to_projected(projected))
     }
 }

@@ -11,6 +11,7 @@
 //! accurate enough to the definition. [`Preprocessed::run`] shows the order of the steps.
 
 mod axes;
+mod disc;
 pub mod exact;
 mod in_place;
 mod kept;
@@ -27,12 +28,14 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 pub use axes::axes_of_covariances;
+pub use disc::ExactDisc;
 pub use in_place::InPlace;
 pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat, SplatShapes};
 pub use rows::SplatRows;
 pub use source::{Coefficients, ShScratch, SplatSource};
 pub use view_transform::{ViewTransform, cut_radius_squared};
 
+pub(crate) use disc::ProjectedDisc;
 pub(crate) use kept::KeptSplats;
 pub(crate) use lanes::{PlaneLanes, WorldLanes, chain, colour_chain};
 pub(crate) use project::{CHUNK, Projected, ProjectedChunk};
@@ -66,7 +69,8 @@ impl Preprocessed {
     /// time in f64, so that the result is the same on every machine.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and
+    /// [`Error::Argument`](quadrille_base::Error::Argument) for a profile of discs, since the splats are drawn as ellipsoids.
     pub fn run(
         &mut self,
         splats: &Splats,
@@ -74,6 +78,7 @@ impl Preprocessed {
         profile: &Profile,
         task: &Task,
     ) -> Result<PreprocessTimes> {
+        profile.refuse_discs()?;
         let start = Instant::now();
         self.projected.run(splats, camera, profile, None, task);
         let projected = Instant::now();

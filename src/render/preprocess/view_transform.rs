@@ -39,6 +39,8 @@ pub struct ViewTransform {
     pub low_pass_px2: f64,
     /// Correction of the opacity for the low-pass filter.
     pub opacity_factor: OpacityFactor,
+    /// Whether splats are discs; see [`Profile::is_disc`].
+    pub is_disc: bool,
 }
 
 impl ViewTransform {
@@ -83,6 +85,7 @@ impl ViewTransform {
             least_radius_px: profile.least_radius_px,
             low_pass_px2: profile.low_pass_px2,
             opacity_factor: profile.opacity_factor,
+            is_disc: profile.is_disc,
         }
     }
 

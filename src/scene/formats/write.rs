@@ -250,10 +250,13 @@ impl OutputFormat {
                             splats (move the scene to the origin with --translate)";
             losses.push(sentence.to_owned());
         }
+        let model = table.model();
+        let has_flag_only = matches!(self, Self::Spz3 | Self::Spz4);
+        let keeps_model = !has_flag_only && !matches!(self, Self::DotSplat | Self::Glb);
         let kept = match self {
             Self::Ply | Self::CompressedPly => table.profile_hint,
             Self::DotSplat | Self::Glb => None,
-            _ => profile_of_model(table.model()),
+            _ => profile_of_model(model.filter(|m| keeps_model || *m != SplatModel::Discs)),
         };
         if let Some(profile) = table.profile_hint.filter(|hint| Some(*hint) != kept) {
             losses.push(format!(
@@ -261,8 +264,7 @@ impl OutputFormat {
                  {profile}"
             ));
         }
-        let keeps_model = !matches!(self, Self::Spz3 | Self::Spz4 | Self::DotSplat | Self::Glb);
-        if table.model() == Some(SplatModel::Discs) && !keeps_model {
+        if model == Some(SplatModel::Discs) && !keeps_model {
             losses.push(
                 "the model 2dgs, which the scene was trained as, is left out: readers take its discs for flat 3D Gaussians"
                     .to_owned(),

@@ -56,8 +56,7 @@ impl MeshComparison<'_> {
     /// Compares with the splats of `scene`.
     pub fn with(&self, scene: &Scene) -> Result<Versus> {
         let (mut rows, mesh) = self.mesh()?;
-        let hint = scene.profile_hint.and_then(|name| Profile::named(name).ok());
-        let mut profile = hint.unwrap_or_default();
+        let (mut profile, _) = Profile::for_ellipsoids(None, scene.profile_hint)?;
         // Meshes may be small, and both subjects have to be visible from the same distance.
         profile.near = profile.near.min(self.view.near);
         let camera = &self.view.in_world();

@@ -158,26 +158,33 @@ pub(super) fn comments_of<'a>(
 /// Name of the profile that a file was trained for; `None` if the file does not say.
 ///
 /// Mip-Splatting writes a property `filter_3D`. Brush writes the comments `Exported from Brush` and `SplatRenderMode:
-/// default` or `mip` (other programs use the second too, with `2dgs`), Postshot writes `antialiased 0` or `1`; the last
+/// default` or `mip` (other programs use the second too, with `2dgs`; two scales also mean discs), Postshot writes `antialiased 0` or `1`; the last
 /// such comment counts. Antialiased training by an unknown program means the profile of the reference renderer with antialiasing. A
 /// comment `profile NAME` takes precedence; this program writes it if nothing else states the profile.
 pub(crate) fn profile_hint<'a>(
-    mut names: impl Iterator<Item = &'a str>,
+    names: impl Iterator<Item = &'a str>,
     comments: &[String],
 ) -> Option<&'static str> {
     let stated = comments.iter().rev().filter_map(|comment| comment.strip_prefix(PROFILE_COMMENT));
     if let Some(profile) = stated.filter_map(|name| Profile::named(name.trim()).ok()).next() {
         return Some(profile.name);
     }
-    if names.any(|name| name == FILTER) {
+    let (mut has_filter, mut scales) = (false, 0);
+    for name in names {
+        has_filter |= name == FILTER;
+        scales += u32::from(name.starts_with("scale_"));
+    }
+    if has_filter {
         return Some("mip-splatting");
     }
     let is_brush = comments.iter().any(|c| c.to_ascii_lowercase().contains("from brush"));
-    match (is_brush, model_in(comments) == Some(SplatModel::Antialiased)) {
-        (true, true) => Some("brush-aa"),
-        (true, false) => Some("brush"),
-        (false, true) => Some("inria-aa"),
-        (false, false) => None,
+    match model_in(comments) {
+        _ if scales == 2 => Some("2dgs"),
+        Some(SplatModel::Antialiased) if is_brush => Some("brush-aa"),
+        Some(SplatModel::Discs) => Some("2dgs"),
+        _ if is_brush => Some("brush"),
+        Some(SplatModel::Antialiased) => Some("inria-aa"),
+        Some(SplatModel::Plain) | None => None,
     }
 }
 

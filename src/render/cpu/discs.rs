@@ -1,0 +1,114 @@
+//! Draws the discs of a tile, front to back: the loop of [`raster`](super::raster) for profiles of discs.
+//!
+//! A fragment takes a division and twice the arithmetic of an ellipse's, so that no interleaving is needed to hide latencies.
+
+use bytemuck::Zeroable;
+use fearless_simd::{f32x16, prelude::*};
+
+use super::blend::{BlendLimits, BlockLanes, Fragments};
+use super::layer_sink::LayerSink;
+use super::raster::slot;
+use super::runs::{BATCH, Runs};
+use super::tile::{BLOCK_OFFSETS, BLOCK_PX, TILE_BLOCKS, TILE_PX, Tile};
+use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedDisc, ProjectedSplat};
+use quadrille_base::math::lanes::{LaneCounts, exp2_where};
+use quadrille_base::math::whole;
+
+/// [`raster::draw`](super::raster::draw) in lanes, for discs.
+#[inline(always)]
+pub(super) fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
+    simd: S,
+    tile: &mut Tile,
+    splats: &[ProjectedSplat],
+    list: &[u64],
+    limits: BlendLimits,
+    sink: &mut L,
+) {
+    let mut discs = [ProjectedDisc::zeroed(); BATCH];
+    let mut batch = [ProjectedSplat::zeroed(); BATCH];
+    let first_block = tile.first_block(simd);
+    for chunk in list.chunks(BATCH) {
+        if tile.live == 0 {
+            break;
+        }
+        let mut masks = [0; BATCH];
+        for (at, &entry) in chunk.iter().enumerate() {
+            let splat = splats[slot(entry)];
+            (discs[at], batch[at]) = (bytemuck::cast(splat), splat);
+            masks[at] = block_mask(&discs[at], tile.origin) & tile.live;
+            // The sink may replace colour and depth, of which the disc needs the latter.
+            sink.load(at, slot(entry), &mut batch[at]);
+        }
+        let mut counts = LaneCounts::new(simd);
+        for (block, run) in Runs::of_masks(simd, &masks).iter() {
+            let [column, row] = BLOCK_OFFSETS[block];
+            let positions = [first_block[0] + column, first_block[1] + row];
+            let mut pixels = BlockLanes::load(simd, &tile.blocks[block]);
+            for number in run {
+                let (fragments, depth) = shade(simd, &discs[number], positions, limits.alpha_cap);
+                let mut blended = pixels.cover::<STOP>(simd, limits.stop_at, &fragments);
+                blended.depth = Some(depth);
+                sink.add(simd, number, &batch[number], block, &blended);
+                counts.add(simd, fragments.over_cut & blended.open);
+                pixels.add(simd, blended.weight, batch[number].colour);
+                if !pixels.is_open::<STOP>(simd, limits.stop_at) {
+                    break;
+                }
+            }
+            if !pixels.store::<STOP>(simd, limits.stop_at, &mut tile.blocks[block]) {
+                tile.live &= !(1 << block);
+            }
+        }
+        tile.fragments_blended += counts.sum(simd);
+    }
+}
+
+/// Blocks of a tile that the box around a disc touches, as in [`Strips`](super::coverage::Strips).
+fn block_mask(disc: &ProjectedDisc, origin: [f32; 2]) -> u64 {
+    let bounds = disc.box_px();
+    let [columns, rows] = [0, 1].map(|axis| {
+        let [low, high] = bounds[axis].map(|end| end - origin[axis]);
+        let (first, last) = (low.ceil().max(0.0), high.floor().min((TILE_PX - 1) as f32));
+        let of_block = |px: f32| whole::<usize>(px) / BLOCK_PX;
+        if first <= last { of_block(first)..of_block(last) + 1 } else { 0..0 }
+    });
+    let row = columns.fold(0, |mask, column| mask | 1_u64 << column);
+    rows.fold(0, |mask, at| mask | row << (TILE_BLOCKS * at))
+}
+
+/// Fragments of a disc at the distances `x` and `y` from the picture's centre, and their depths.
+/// [`ExactDisc`](crate::preprocess::ExactDisc) defines them.
+#[inline(always)]
+fn shade<S: Simd>(
+    simd: S,
+    disc: &ProjectedDisc,
+    [x, y]: [f32x16<S>; 2],
+    alpha_cap: f32,
+) -> (Fragments<S>, f32x16<S>) {
+    let lane = |v: f32| f32x16::splat(simd, v);
+    let [dx, dy] = [x - disc.mean_px[0], y - disc.mean_px[1]];
+    let [w0, w1] = disc.w_by_axis;
+    let row = |d: f32x16<S>, [u, v, one]: [f32; 3]| {
+        [
+            d.mul_add(lane(w0), lane(-u)),
+            d.mul_add(lane(w1), lane(-v)),
+            d.mul_add(lane(disc.depth), lane(-one)),
+        ]
+    };
+    let [y0, y1] = disc.y_by_axis;
+    let (k, l) = (row(dx, disc.x), row(dy, [y0, y1, disc.y_at_centre]));
+    let cross = |a: usize, b: usize| (-k[b]).mul_add(l[a], k[a] * l[b]);
+    let per_z = lane(1.0) / cross(0, 1);
+    let [u, v] = [cross(1, 2) * per_z, cross(2, 0) * per_z];
+    let on_disc = u.mul_add(u, v * v);
+    // One standard deviation of the low-pass filter is sqrt(1/2) pixels.
+    let low_pass = dx.mul_add(dx, dy * dy) * std::f32::consts::LOG2_E;
+    let is_on_disc = on_disc.simd_le(low_pass);
+    let exponent = lane(disc.log2_opacity) - is_on_disc.select(on_disc, low_pass);
+    let met = u.mul_add(lane(w0), v.mul_add(lane(w1), lane(disc.depth)));
+    let depth = is_on_disc.select(met, lane(disc.depth));
+    let over_cut = exponent.simd_ge(lane(LOG2_ALPHA_CUT)) & depth.simd_gt(lane(0.0));
+    let alpha = exp2_where(simd, over_cut, exponent).min(lane(alpha_cap));
+    // Depths are multiplied by weights of 0 elsewhere, and must be finite.
+    (Fragments { over_cut, alpha }, over_cut.select(depth, lane(disc.depth)))
+}
