@@ -20,7 +20,7 @@ from conftest import ROOT
 import quadrille
 
 EXAMPLES = ROOT / "python" / "examples"
-GSPLAT = [".gsplat._harmonics", ".gsplat.distributed", ".gsplat.exporter", ".gsplat.rendering", ".gsplat.utils"]
+GSPLAT = [".gsplat._harmonics", ".gsplat.distributed", ".gsplat.exporter", ".gsplat._discs", ".gsplat._drawing", ".gsplat.utils"]
 MODULES = ["", "._camera", "._convert", "._draw", "._picture", "._runs", "._scene", "._threads", ".losses", *GSPLAT]
 
 

@@ -388,9 +388,7 @@ def test_exported_files_hold_the_values(tmp_path: pathlib.Path) -> None:
         ours.export_splats(**raw, format="obj")
 
 
-def test_discs_and_folders_of_pictures_name_what_to_use() -> None:
-    with pytest.raises(NotImplementedError, match="quadrille.render"):
-        ours.rasterization_2dgs()
+def test_folders_of_pictures_name_what_to_use() -> None:
     with pytest.raises(NotImplementedError, match="quadrille.convert"):
         ours.PngCompression()
 

@@ -1,11 +1,11 @@
-//! Scenes of 2D Gaussians (2DGS), which are drawn as flat 3D Gaussians: every command that draws one says so.
+//! Scenes of 2D Gaussians (2DGS): discs in pictures, and flat 3D Gaussians, with a warning, in commands that draw no discs.
 
 use std::fs;
 
 use quadrille::{OutputFormat, SplatModel, load_table, write_table};
 use serde_json::Value;
 
-use crate::support::program::{DONE, Place, SHOT};
+use crate::support::program::{DONE, Place, SHOT, USAGE};
 
 const WARNING: &str = "trained as 2D Gaussians (2DGS), which are drawn as flat 3D Gaussians";
 
@@ -21,7 +21,7 @@ fn errors(place: &Place, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn every_command_that_draws_discs_warns() {
+fn discs_are_drawn_and_ellipsoids_warned_of() {
     let place = Place::new();
     write_discs(&place);
     let suite = "methods = [\"baseline\"]\n[[scene]]\nname = \"discs\"\npath = \"discs.ply\"\n\
@@ -29,26 +29,53 @@ fn every_command_that_draws_discs_warns() {
     fs::write(place.path("suite.toml"), suite).unwrap();
     let with_shot = |command: &[&'static str]| [command, &SHOT[..]].concat();
     for call in [
-        with_shot(&["render", "discs.ply", "-o", "a.png"]),
-        with_shot(&["render", "discs.ply", "-o", "a.npy", "--memory", "1GB"]),
         with_shot(&["sim", "discs.ply", "--width", "32", "--method", "baseline"]),
-        with_shot(&["compare", "scene.ply", "discs.ply", "--width", "32"]),
-        vec!["render", "discs.ply", "--orbit", "2", "--width", "32", "-o", "a.y4m"],
         vec!["bench", "suite.toml", "-o", "rows.jsonl"],
-        vec!["convert", "discs.ply", "-o", "discs.sog"],
-        vec!["render", "discs.sog", "--width", "32", "-o", "a.png"],
+        vec!["convert", "discs.ply", "--prune", "0.001", "--cameras", "cameras.json", "-o", "pruned.ply"],
     ] {
         let errors = errors(&place, &call);
         assert!(errors.contains(WARNING), "{call:?}: {errors}");
     }
-    let page = String::from_utf8(place.expect(DONE, &["info", "discs.ply"]).stdout).unwrap();
-    assert!(page.contains("warning    it was trained as 2D Gaussians"), "{page}");
-    let document = place.expect(DONE, &["info", "discs.sog", "--json"]).stdout;
-    let document: Value = serde_json::from_slice(&document).unwrap();
-    assert_eq!(document["encoding"]["model"], "2dgs");
-    // Other scenes have no warning.
-    let errors = errors(&place, &with_shot(&["render", "scene.ply", "-o", "b.png"]));
-    assert!(!errors.contains("2DGS"), "{errors}");
+    for call in [
+        with_shot(&["render", "discs.ply", "-o", "discs.npy"]),
+        with_shot(&["render", "discs.ply", "-o", "batches.npy", "--memory", "1GB"]),
+        with_shot(&["render", "scene.ply", "-o", "named.npy", "--profile", "2dgs"]),
+        with_shot(&["render", "discs.ply", "-o", "flat.npy", "--profile", "inria"]),
+        with_shot(&["compare", "scene.ply", "discs.ply", "--width", "32"]),
+        vec!["convert", "discs.ply", "-o", "discs.sog"],
+        vec!["render", "discs.sog", "--width", "32", "-o", "sog.png"],
+    ] {
+        let errors = errors(&place, &call);
+        assert!(!errors.contains(WARNING), "{call:?}: {errors}");
+    }
+    let bytes = |name: &str| fs::read(place.path(name)).unwrap();
+    // The third scale, which the discs lack, has no effect.
+    assert!(bytes("discs.npy") == bytes("named.npy"));
+    assert!(bytes("discs.npy") == bytes("batches.npy"));
+    assert!(bytes("discs.npy") != bytes("flat.npy"));
+    for name in ["discs.ply", "discs.sog"] {
+        let document = place.expect(DONE, &["info", name, "--json"]).stdout;
+        let document: Value = serde_json::from_slice(&document).unwrap();
+        assert_eq!(document["encoding"]["model"], "2dgs");
+        assert_eq!(document["profile_hint"], "2dgs");
+    }
+}
+
+#[test]
+fn commands_without_discs_refuse_their_profiles() {
+    let place = Place::new();
+    let refused = |call: &[&str]| {
+        let errors = String::from_utf8(place.expect(USAGE, call).stderr).unwrap();
+        assert!(errors.contains("a profile of ellipsoids, such as inria"), "{call:?}: {errors}");
+    };
+    refused(&["sim", "scene.ply", "--width", "32", "--profile", "2dgs"]);
+    let suite = "methods = [\"baseline\"]\n[[scene]]\nname = \"a\"\npath = \"scene.ply\"\nprofile = \"2dgs\"\n";
+    fs::write(place.path("suite.toml"), suite).unwrap();
+    refused(&["bench", "suite.toml", "-o", "rows.jsonl"]);
+    let panorama = ["--camera-model", "equirectangular", "--profile", "2dgs", "-o", "a.png"];
+    let call = [&["render", "scene.ply", "--width", "32"][..], &panorama].concat();
+    let errors = String::from_utf8(place.expect(USAGE, &call).stderr).unwrap();
+    assert!(errors.contains("a pinhole camera, for profile 2dgs"), "{errors}");
 }
 
 /// A conversion keeps the model, or says that the format cannot hold it; inputs of several models have none.

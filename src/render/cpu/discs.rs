@@ -108,7 +108,8 @@ fn shade<S: Simd>(
     let met = u.mul_add(lane(w0), v.mul_add(lane(w1), lane(disc.depth)));
     let depth = is_on_disc.select(met, lane(disc.depth));
     let over_cut = exponent.simd_ge(lane(LOG2_ALPHA_CUT)) & depth.simd_gt(lane(0.0));
-    let alpha = exp2_where(simd, over_cut, exponent).min(lane(alpha_cap));
+    let [alpha] = exp2_where(simd, [over_cut], [exponent]);
+    let alpha = alpha.min(lane(alpha_cap));
     // Depths are multiplied by weights of 0 elsewhere, and must be finite.
     (Fragments { over_cut, alpha }, over_cut.select(depth, lane(disc.depth)))
 }

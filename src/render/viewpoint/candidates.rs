@@ -48,7 +48,7 @@ impl Extent {
         task: &Task,
     ) -> Result<Self> {
         let up = up.and_then(|up| up.try_normalize(0.0));
-        let up = up.unwrap_or_else(|| upright::up(splats, default_up));
+        let up = up.map_or_else(|| upright::up(splats, default_up, task), Ok)?;
         let right = up.cross(&Vector3::ith(up.iamin(), 1.0)).normalize();
         let level = [right, right.cross(&up)];
         let samples = weighted_samples(splats);

@@ -100,7 +100,7 @@ pub fn views<S: Borrow<Splats>>(
 /// Returns the framing of a scene for `described` views: the best view of a search or, for an orbit, the best
 /// circle of views. There is no search if the description gives the eye or a camera file.
 pub fn framing(splats: &Splats, described: &ViewSpec, task: &Task) -> Result<Framing> {
-    let mut framing = Framing::of(splats);
+    let mut framing = Framing::of_splats(FramingTarget::find(splats, task)?);
     if described.eye.is_some() || described.cameras.is_some() || splats.is_empty() {
         return Ok(framing);
     }
@@ -129,7 +129,7 @@ pub fn proposals(
     count: usize,
     task: &Task,
 ) -> Result<Vec<(ViewSpec, Camera)>> {
-    let framing = Framing::of(splats);
+    let framing = Framing::of_splats(FramingTarget::find(splats, task)?);
     let request = Request::of(described, &framing)?;
     if splats.is_empty() {
         let views = described.views(None, || Ok(framing))?;

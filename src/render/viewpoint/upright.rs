@@ -8,6 +8,7 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use rayon::prelude::*;
 
 use quadrille_base::math::whole;
+use quadrille_base::{Result, Task};
 use quadrille_scene::Splats;
 
 const MAX_SAMPLES: usize = 1 << 15;
@@ -39,21 +40,22 @@ struct Patch {
 
 /// Returns the unit vector that points up, or `default` without evidence. An axis has the sign that trainers
 /// and modelling tools give it (-y, +z) unless both floor and content contradict it.
-pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
+pub(super) fn up(splats: &Splats, default: Vector3<f64>, task: &Task) -> Result<Vector3<f64>> {
     let patches = patches(splats);
     if patches.is_empty() {
-        return default;
+        return Ok(default);
     }
-    let peaks = [0, 1, 2].map(|axis| level_peak(&patches, axis));
+    let peak = |axis| task.check().map(|()| level_peak(&patches, axis));
+    let peaks = [peak(0)?, peak(1)?, peak(2)?];
     let vertical = (0..3).max_by(|a, b| peaks[*a].share.total_cmp(&peaks[*b].share));
     let vertical = vertical.unwrap_or(default.iamax());
     let second = (0..3).filter(|axis| *axis != vertical);
     let second = second.map(|axis| peaks[axis].share).fold(0.0, f64::max);
     if peaks[vertical].share <= CLEAR_PEAK * second {
-        return default;
+        return Ok(default);
     }
     let usual = if vertical == 1 { -1.0 } else { 1.0 };
-    tilted(&patches, Vector3::ith(vertical, sign_of_up(&peaks[vertical], usual)))
+    Ok(tilted(&patches, Vector3::ith(vertical, sign_of_up(&peaks[vertical], usual))))
 }
 
 struct Peak {
@@ -180,7 +182,8 @@ mod tests {
     }
 
     fn up_of(splats: Vec<Splat>) -> Vector3<f64> {
-        up(&Splats::from_splats(0, splats), Vector3::new(0.0, -1.0, 0.0))
+        let default = Vector3::new(0.0, -1.0, 0.0);
+        up(&Splats::from_splats(0, splats), default, &Task::NEVER).unwrap()
     }
 
     /// A floor with a wall on it.

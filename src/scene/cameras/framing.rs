@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::camera::{Camera, Intrinsics};
 use crate::splats::Splats;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 
 /// Default up direction, minus y: COLMAP and scenes trained on its models keep the first camera's downward y axis.
 pub(crate) const DEFAULT_UP: [f64; 3] = [0.0, -1.0, 0.0];
@@ -50,19 +51,31 @@ pub struct FramingTarget {
 }
 
 impl FramingTarget {
+    const UNIT: Self = Self { centre: Vector3::new(0.0, 0.0, 0.0), radius: 1.0 };
+
     /// Finds the main content: the sphere around the weighted median position that holds 95 % of the weight of an object,
     /// or half of a scene with background. Examines up to 65 536 splats; without any, returns the unit sphere.
     pub fn of(splats: &Splats) -> Self {
+        // The task is never cancelled.
+        Self::find(splats, &Task::NEVER).unwrap_or(Self::UNIT)
+    }
+
+    /// [`Self::of`] for a task that may be cancelled.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn find(splats: &Splats, task: &Task) -> Result<Self> {
         let samples = weighted_samples(splats);
         if samples.is_empty() {
-            return Self { centre: Vector3::zeros(), radius: 1.0 };
+            return Ok(Self::UNIT);
         }
         let quantile_of = |value: &dyn Fn(&Vector3<f64>) -> f64, shares: &[f64]| {
-            weighted_quantiles(samples.iter().map(|(p, w)| (value(p), *w)), shares)
+            task.check()?;
+            Ok(weighted_quantiles(samples.iter().map(|(p, w)| (value(p), *w)), shares))
         };
-        let axis = |axis: usize| quantile_of(&|p| p[axis], &[0.5])[0];
-        let centre = Vector3::new(axis(0), axis(1), axis(2));
-        let radii = quantile_of(&|p| (p - centre).norm(), &[0.5, 0.95, 0.98]);
+        let axis = |axis: usize| Ok::<_, Error>(quantile_of(&|p| p[axis], &[0.5])?[0]);
+        let centre = Vector3::new(axis(0)?, axis(1)?, axis(2)?);
+        let radii = quantile_of(&|p| (p - centre).norm(), &[0.5, 0.95, 0.98])?;
         let is_object = radii[2] <= OBJECT_RATIO * radii[0];
         let radius = if is_object { radii[1] } else { radii[0] };
         // Splats at one position have only their own extent: three standard deviations.
@@ -71,7 +84,7 @@ impl FramingTarget {
         let from_origin = centre - Vector3::from(splats.origin());
         let radius = radius.max(f64::from(f32::EPSILON) * from_origin.amax());
         let radius = if radius >= LEAST_RADIUS { radius } else { 1.0 };
-        Self { centre, radius }
+        Ok(Self { centre, radius })
     }
 
     /// Distance from the centre, in world units, at which a camera with these intrinsics shows the whole sphere.
