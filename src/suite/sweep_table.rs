@@ -168,9 +168,43 @@ pub fn table(rows: &[Row], heading: &str) -> String {
         0 => String::new(),
         count => format!("Rows of views that show no splat, which are in no mean: {count}.\n"),
     };
+    let without_effect = match fields_without_effect(&rows).as_slice() {
+        [] => String::new(),
+        fields => format!(
+            "All cycles are the same at all values of {}: another field limits the draws. `sim --relief` finds it.\n",
+            fields.join(" and of ")
+        ),
+    };
     format!(
-        "{table}Arithmetic means over the views of a scene, and over the scenes; speedups are over the baseline.\n{left_out}"
+        "{table}Arithmetic means over the views of a scene, and over the scenes; speedups are over the baseline.\n\
+         {left_out}{without_effect}"
     )
+}
+
+/// Fields of the configuration with several values, none of which changes a cycle of any method.
+fn fields_without_effect(rows: &[&Row]) -> Vec<String> {
+    let mut fields: Vec<&String> = rows.iter().flat_map(|row| row.key.changed.keys()).collect();
+    fields.sort();
+    fields.dedup();
+    let is_without = |field: &&String| {
+        let mut varies = false;
+        let without = |row: &Row| {
+            let mut key = row.key.clone();
+            key.changed.remove(*field);
+            // The name of a configuration may be all that two values differ by.
+            (key.scene, key.seed, key.view, key.preset, key.changed)
+        };
+        let is_same = groups(rows, |row| without(row)).iter().all(|(_, rows)| {
+            let cycles = |row: &Row| -> Vec<_> {
+                row.methods.iter().map(|method| (method.name.clone(), method.cycles)).collect()
+            };
+            let value = |row: &Row| row.key.changed.get(*field).cloned();
+            varies |= rows.iter().any(|row| value(row) != value(rows[0]));
+            rows.iter().all(|row| cycles(row) == cycles(rows[0]))
+        });
+        varies && is_same
+    };
+    fields.into_iter().filter(is_without).cloned().collect()
 }
 
 #[cfg(test)]
@@ -187,6 +221,24 @@ mod tests {
         let text = table(&rows, "scene");
         assert!(text.contains("8 KiB") && text.contains("3 MiB"), "{text}");
         assert!(!text.contains("8192"), "{text}");
+    }
+
+    #[test]
+    fn fields_that_change_no_cycle_are_named() {
+        let numbers = [[600, 300, 200], [600, 300, 200], [600, 300, 150], [600, 300, 150]];
+        let mut rows = numbers.map(|cycles| row("a", "0", cycles));
+        for (row, [quads, bytes]) in rows.iter_mut().zip([[1, 64], [8, 64], [1, 128], [8, 128]]) {
+            row.key.changed.insert("crop.quads_per_cycle".to_owned(), quads.to_string());
+            row.key.changed.insert("crop.bytes_per_cycle".to_owned(), bytes.to_string());
+        }
+        let text = table(&rows, "scene");
+        assert!(text.contains("at all values of crop.quads_per_cycle: another field"), "{text}");
+        // One value of a field says nothing about it.
+        let text = table(&rows[..1], "scene");
+        assert!(!text.contains("at all values"), "{text}");
+        rows[3].methods[0].cycles += 1;
+        let text = table(&rows, "scene");
+        assert!(!text.contains("at all values"), "{text}");
     }
 
     #[test]

@@ -31,7 +31,16 @@ fn discs_are_drawn_and_ellipsoids_warned_of() {
     for call in [
         with_shot(&["sim", "discs.ply", "--width", "32", "--method", "baseline"]),
         vec!["bench", "suite.toml", "-o", "rows.jsonl"],
-        vec!["convert", "discs.ply", "--prune", "0.001", "--cameras", "cameras.json", "-o", "pruned.ply"],
+        vec![
+            "convert",
+            "discs.ply",
+            "--prune",
+            "0.001",
+            "--cameras",
+            "cameras.json",
+            "-o",
+            "pruned.ply",
+        ],
     ] {
         let errors = errors(&place, &call);
         assert!(errors.contains(WARNING), "{call:?}: {errors}");
