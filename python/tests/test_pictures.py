@@ -84,6 +84,27 @@ def test_normals_face_parallel_rays() -> None:
     assert (normals[4, [11, 51], 2] < -0.05).all(), normals[4, :, 2]
 
 
+def test_discs_have_the_depth_of_their_planes() -> None:
+    # Turned by 60 degrees about y: a ray of slope t across meets the plane at a depth of 2 / (1 + t tan 60).
+    turn = np.deg2rad(30)
+    scene = quadrille.Scene.from_arrays(
+        means=[[0, 0, 2]],
+        quats=[[np.cos(turn), 0, np.sin(turn), 0]],
+        scales=[[0.5, 0.5, 0.5]],
+        opacities=[0.9],
+        sh=np.zeros((1, 1, 3)),
+    )
+    camera = quadrille.Camera(33, 33, [[64, 0, 16.5], [0, 64, 16.5], [0, 0, 1]], np.eye(4))
+    depth = quadrille.render(scene, camera, profile="2dgs", layers=["depth"]).layers["depth"]
+    slopes = (np.arange(8, 24) + 0.5 - 16.5) / 64
+    np.testing.assert_allclose(depth[16, 8:24], 2 / (1 + slopes * np.tan(np.deg2rad(60))), rtol=1e-5)
+    with pytest.raises(ValueError, match="a profile of ellipsoids"):
+        quadrille.simulate(scene, camera, variants=["baseline"], profile="2dgs")
+    parallel = quadrille.Camera(33, 33, [[64, 0, 16.5], [0, 64, 16.5], [0, 0, 1]], np.eye(4), lens="orthographic")
+    with pytest.raises(ValueError, match="a pinhole camera, for profile 2dgs"):
+        quadrille.render(scene, parallel, profile="2dgs")
+
+
 def test_parallel_rays_move_with_the_scene(tmp_path: pathlib.Path) -> None:
     scene, cameras = quadrille.synth("object", splats=500)
     source = tmp_path / "scene.ply"

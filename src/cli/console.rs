@@ -88,9 +88,9 @@ pub(crate) fn fail(text: &str) {
     print_message(&format!("error: {text}"));
 }
 
-/// Prints a line on stderr.
+/// Prints a line on stderr. An error has nowhere to go and does not end the command, whose outputs do not depend on it.
 pub(super) fn print_message(text: &str) {
-    eprintln!("quadrille: {}", plain(text));
+    let _ = writeln!(io::stderr(), "quadrille: {}", plain(text));
 }
 
 /// Writes a page to standard output with control characters escaped, unless a file is written there. A closed pipe (`| head`)

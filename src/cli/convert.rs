@@ -15,6 +15,7 @@ use super::options::NearFlag;
 use super::outputs::{Outputs, first_given, refuse_given, refuse_terminal};
 use super::resume::{Resume, note_of};
 use super::session::{Progress, Session};
+use super::view_page::{check_pinholes, write_cameras};
 use super::views::JudgingViews;
 use quadrille_base::output::{STDOUT, write_bytes};
 use quadrille_base::parse::whole_number;
@@ -29,7 +30,7 @@ use quadrille_render::convert::{
     DrawnBy, LOD_LEVELS, MAX_LOD_LEVELS, Step, StepResult, ViewDifference, worst_view,
 };
 use quadrille_render::{ChunkIndex, index_path};
-use quadrille_scene::cameras::{ViewSpec, write_inria_json};
+use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, LoadOptions, OutputFormat, SplatTable, Splats, WriteOptions};
 use quadrille_suite::report::table::{LineTable, TextTable};
@@ -185,6 +186,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut host = Host {
         limits: &args.limits,
         verdict: Verdict::default(),
+        writes_cameras: args.cameras_out.is_some(),
         scene,
         views,
         session,
@@ -199,7 +201,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     host.progress = None;
     report(args, &converted, &host.verdict, host.lines)?;
     if let Some(path) = args.cameras_out.as_ref().filter(|_| converted.output.written) {
-        write_bytes(path, write_inria_json(&converted.cameras))?;
+        write_cameras(path, &converted.cameras)?;
     }
     if let Some(resume) = resume.filter(|_| converted.output.written) {
         resume.record("", &made)?;
@@ -290,6 +292,8 @@ struct Host<'a> {
     limits: &'a LimitFlags,
     /// Verdict about the output, once it was compared.
     verdict: Verdict,
+    /// Whether the cameras are written to a file, which takes pinholes alone.
+    writes_cameras: bool,
     scene: &'a Path,
     views: Option<JudgingViews>,
     session: &'a Session,
@@ -325,7 +329,13 @@ impl ConversionHost for Host<'_> {
 
     fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>> {
         match &self.views {
-            Some(views) => views.cameras(self.scene, splats, self.session),
+            Some(views) => {
+                let cameras = views.cameras(self.scene, splats, self.session)?;
+                if self.writes_cameras {
+                    check_pinholes(&cameras)?;
+                }
+                Ok(cameras)
+            }
             None => Ok(Vec::new()),
         }
     }

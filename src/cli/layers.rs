@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::error::ErrorKind;
 
 use super::layer_files::{
     COLOURS, DepthRangeFlag, prepare_layers, require_float_format, require_layer_format,
@@ -75,16 +74,16 @@ impl TypedValueParser for LayerChoiceParser {
         argument: Option<&clap::Arg>,
         value: &OsStr,
     ) -> std::result::Result<Self::Value, clap::Error> {
-        let Some(count) = value.to_str().and_then(|text| text.strip_prefix(TOP)) else {
+        if !value.to_str().is_some_and(|text| text.starts_with(TOP)) {
             let layer = flag_parser::<Layer>().parse_ref(command, argument, value);
             return layer.map(LayerChoice::One);
+        }
+        let parse = |text: &str| {
+            let count = text.strip_prefix(TOP).and_then(|count| count.parse().ok());
+            let expected = || format!("expected {TOP}1 to {TOP}{}", TopCount::MAX);
+            count.and_then(TopCount::new).map(LayerChoice::Top).ok_or_else(expected)
         };
-        count.parse().ok().and_then(TopCount::new).map(LayerChoice::Top).ok_or_else(|| {
-            let value = value.to_string_lossy();
-            let message =
-                format!("--aov: expected {TOP}1 to {TOP}{}, found {value:?}\n", TopCount::MAX);
-            clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
-        })
+        TypedValueParser::parse_ref(&parse, command, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -268,8 +268,8 @@ impl Args {
             ("-o", self.output.is_some()),
             ("--sensitivity", self.sensitivity),
             ("--relief", self.relief),
-            ("--frame without --json", self.frame && !self.json),
-            ("--energy without --json", self.energy && !self.json),
+            ("--frame without --json or --csv", self.frame && !self.json && !self.csv),
+            ("--energy without --json or --csv", self.energy && !self.json && !self.csv),
             ("--config-dump", self.config_dump),
         ];
         match first_given(self.files.given().into_iter().chain(others)) {

@@ -67,10 +67,14 @@ pub(super) fn view_json(camera: &Camera) -> Value {
     })
 }
 
+/// Refuses cameras that `--cameras-out` cannot write.
+pub(super) fn check_pinholes(cameras: &[Camera]) -> Result<()> {
+    let is_other = !cameras.iter().all(|camera| camera.projection.is_pinhole());
+    let expected = "pinholes, the only projection of a cameras.json";
+    Error::refuse_if(is_other, "--cameras-out", expected, "other projections")
+}
+
 pub(super) fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
-    if !cameras.iter().all(|camera| camera.projection.is_pinhole()) {
-        let expected = "pinholes, the only projection of a cameras.json";
-        return Err(Error::argument("--cameras-out", expected, "other projections"));
-    }
+    check_pinholes(cameras)?;
     write_bytes(path, write_inria_json(cameras))
 }

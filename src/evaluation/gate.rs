@@ -200,7 +200,7 @@ pub const JUNIT_START: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<test
 /// Outcome of a comparison under [`Limits`].
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
-    /// Limits of the first pairs, in words.
+    /// Limits of all pairs in words, those of the first pairs first.
     expected: String,
     /// One sentence per reason; empty if all pairs pass.
     pub failures: Vec<String>,
@@ -223,10 +223,12 @@ impl Verdict {
         self.failures.is_empty()
     }
 
-    /// Adds the verdict about further pairs.
+    /// Adds the verdict about further pairs, which may have other limits.
     pub fn extend(&mut self, other: Self) {
-        if self.expected.is_empty() {
-            self.expected = other.expected;
+        match self.expected.as_str() {
+            "" => self.expected = other.expected,
+            expected if other.expected.is_empty() || expected == other.expected => {}
+            _ => self.expected = format!("{}, {}", self.expected, other.expected),
         }
         self.failures.extend(other.failures);
         self.cases.extend(other.cases);

@@ -1,5 +1,7 @@
 //! Drawing of plots: choice, combination and arrangement of their points.
 
+use std::collections::HashMap;
+
 use crate::chart::{self, Chart, Dot};
 use crate::combine::{Combine, Spread, standard_deviation};
 use crate::fields::Fields;
@@ -40,6 +42,7 @@ impl Plot {
             (kind, _) => {
                 let most = if kind == PlotKind::Bars { MAX_BARS } else { MAX_POINTS };
                 let grid = Grid::new(fields, &lines, x, &series, y, most)?;
+                self.check_names(&grid)?;
                 self.lines_or_bars(kind, fields, &grid, &[&[x], &series[..]].concat())
             }
         }?;
@@ -49,6 +52,19 @@ impl Plot {
         plotted.remarks.extend(self.unused_names(fields, &lines, &series));
         plotted.remarks.extend(blank_rows(fields, &lines));
         Ok(plotted)
+    }
+
+    /// Refuses one name for several series, of which a table could show one alone.
+    fn check_names(&self, grid: &Grid) -> Result<()> {
+        let mut seen = HashMap::new();
+        for key in &grid.series {
+            let name = self.series_name(&key.text);
+            if let Some(other) = seen.insert(name.clone(), &key.text) {
+                let found = format!("{name} for {other} and for {}", key.text);
+                return Err(Error::argument("name", "a name of its own for each series", found));
+            }
+        }
+        Ok(())
     }
 
     /// Remarks on names of values that no series of these lines has.

@@ -8,7 +8,7 @@ use quadrille_base::error::{Error, Result, shown};
 use quadrille_base::image::files::read_planes;
 use quadrille_base::words::edit_distance;
 use quadrille_suite::report::table::TextTable;
-use quadrille_suite::{RunRow, csv as rows_csv, read_rows, read_rows_from, unique};
+use quadrille_suite::{RunRow, csv as rows_csv, newest, read_rows, read_rows_from, unique};
 
 /// Path of standard input.
 const STDIN: &str = "-";
@@ -24,6 +24,8 @@ const RESULTS: [&str; 4] = ["commit", "fingerprint", "limiting_unit", "critical_
 pub struct Fields {
     names: Vec<String>,
     lines: Vec<Vec<String>>,
+    /// Rows of earlier versions of a scene, the machine or the program, which are left out.
+    older: usize,
 }
 
 /// Fields with the position of a tile or a pixel in the picture; pictures begin at the top.
@@ -115,13 +117,15 @@ impl Fields {
         Ok(Self {
             names: position.into_iter().chain(values).collect(),
             lines: (0..count).map(line).collect(),
+            older: 0,
         })
     }
 
     fn of_rows(rows: Vec<RunRow>) -> Self {
+        let (rows, older) = newest(rows);
         let (views, meshes) = RunRow::split(rows);
         let columns = rows_csv::columns(&views, &meshes);
-        Self { names: columns.names, lines: columns.lines }
+        Self { names: columns.names, lines: columns.lines, older }
     }
 
     /// Reads comma-separated values with a heading, from a source that `path` names in errors.
@@ -150,7 +154,7 @@ impl Fields {
         }
         let lines = reader.records().map(|record| Ok(cells(&record?)));
         let lines: std::result::Result<_, csv::Error> = lines.collect();
-        Ok(Self { names, lines: lines.map_err(unread)? })
+        Ok(Self { names, lines: lines.map_err(unread)?, older: 0 })
     }
 
     fn prepend(&mut self, name: &str, value: &str) {
@@ -161,6 +165,7 @@ impl Fields {
     }
 
     fn append(&mut self, other: Self) {
+        self.older += other.older;
         let place = |name: String| {
             self.names.iter().position(|one| *one == name).unwrap_or_else(|| {
                 self.names.push(name);
@@ -215,11 +220,18 @@ impl Fields {
         (old == "variant").then_some("method")
     }
 
-    /// Remarks on names of earlier releases, with the names of today.
+    /// Remarks on rows that are left out, and on names of earlier releases, with the names of today.
     pub(crate) fn remarks<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let older = (self.older > 0).then(|| {
+            format!(
+                "rows of earlier versions of a scene, the machine or the program that are left out: {}",
+                self.older
+            )
+        });
         let is_old = |name: &&str| !self.names.iter().any(|one| one == name);
         let old = names.filter(is_old).filter_map(|old| Some((old, Self::renamed(old)?)));
-        old.map(|(old, new)| format!("the field {old} is called {new} now")).collect()
+        let old = old.map(|(old, new)| format!("the field {old} is called {new} now"));
+        older.into_iter().chain(old).collect()
     }
 
     /// Names nearest to a word; names that contain it come first.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use quadrille_gpu::compute::renderer::SceneCounts;
 use quadrille_gpu::config::Config;
-use quadrille_gpu::energy::Energy;
+use quadrille_gpu::energy::{Energy, EnergyEstimate};
 use quadrille_gpu::estimates;
 use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::method::Method;
@@ -80,6 +80,17 @@ pub struct EnergyDetails {
     pub corners: Vec<f64>,
 }
 
+impl EnergyDetails {
+    /// The details of an estimate.
+    pub fn of(estimate: &EnergyEstimate) -> Self {
+        Self {
+            total: estimate.energy.total_mj,
+            parts: estimate.energy,
+            corners: estimate.corners_mj().to_vec(),
+        }
+    }
+}
+
 /// Work of a unit over time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitActivity {
@@ -102,15 +113,11 @@ impl FigureDetails {
     /// Computes the details of a run of `view` on `config`.
     pub fn of(outcome: &Outcome, view: &PreparedView<'_>, config: &Config) -> Self {
         let SceneCounts { splats, sh_degree, .. } = view.scene_counts();
-        let energy = estimates::energy(outcome, config).map(|estimate| EnergyDetails {
-            total: estimate.energy.total_mj,
-            parts: estimate.energy,
-            corners: estimate.corners_mj().to_vec(),
-        });
+        let energy = estimates::energy(outcome, config);
         Self {
             scene: Some(DrawnScene { splats, sh_degree }),
             frame: estimates::frame_times(outcome, &view.workload(), config),
-            energy_mj: energy,
+            energy_mj: energy.as_ref().map(EnergyDetails::of),
             fragments_per_pixel: fragments_per_pixel(outcome),
             timeline: timeline(outcome),
             relief: BTreeMap::new(),

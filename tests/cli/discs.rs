@@ -5,7 +5,7 @@ use std::fs;
 use quadrille::{OutputFormat, SplatModel, load_table, write_table};
 use serde_json::Value;
 
-use crate::support::program::{DONE, Place, SHOT, USAGE};
+use crate::support::program::{DONE, Place, SHOT, UNREADABLE, USAGE};
 
 const WARNING: &str = "trained as 2D Gaussians (2DGS), which are drawn as flat 3D Gaussians";
 
@@ -73,14 +73,14 @@ fn discs_are_drawn_and_ellipsoids_warned_of() {
 #[test]
 fn commands_without_discs_refuse_their_profiles() {
     let place = Place::new();
-    let refused = |call: &[&str]| {
-        let errors = String::from_utf8(place.expect(USAGE, call).stderr).unwrap();
+    let refused = |code, call: &[&str]| {
+        let errors = String::from_utf8(place.expect(code, call).stderr).unwrap();
         assert!(errors.contains("a profile of ellipsoids, such as inria"), "{call:?}: {errors}");
     };
-    refused(&["sim", "scene.ply", "--width", "32", "--profile", "2dgs"]);
+    refused(USAGE, &["sim", "scene.ply", "--width", "32", "--profile", "2dgs"]);
     let suite = "methods = [\"baseline\"]\n[[scene]]\nname = \"a\"\npath = \"scene.ply\"\nprofile = \"2dgs\"\n";
     fs::write(place.path("suite.toml"), suite).unwrap();
-    refused(&["bench", "suite.toml", "-o", "rows.jsonl"]);
+    refused(UNREADABLE, &["bench", "suite.toml", "-o", "rows.jsonl"]);
     let panorama = ["--camera-model", "equirectangular", "--profile", "2dgs", "-o", "a.png"];
     let call = [&["render", "scene.ply", "--width", "32"][..], &panorama].concat();
     let errors = String::from_utf8(place.expect(USAGE, &call).stderr).unwrap();

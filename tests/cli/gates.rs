@@ -90,7 +90,7 @@ fn values_that_are_not_finite_fail_a_limit() {
     let page = place.expect(DONE, &["compare", "nan.npy", "nan.npy", "-q"]).stdout;
     assert!(!String::from_utf8(page).unwrap().contains("identical"));
     let layers = ["compare", "nan.npy", "nan.npy", "--layers", "-q", "--fail-over-share", "1"];
-    assert!(errors(&place.expect(FAILED, &layers)).contains("found NaN in nan"));
+    assert!(errors(&place.expect(FAILED, &layers)).contains("found NaN or infinity in nan"));
 }
 
 #[test]

@@ -21,8 +21,8 @@ struct ComparedPlane {
     p99_9_abs: f64,
     rmse: f64,
     differing_share: f64,
-    /// Pixels that are NaN in either picture.
-    nan_pixels: u64,
+    /// Pixels that are NaN or infinite in either picture.
+    non_finite_pixels: u64,
 }
 
 #[derive(Debug, Default)]
@@ -55,8 +55,8 @@ impl ComparedLayers {
         self.0.is_empty()
     }
 
-    /// Reasons why the layers do not keep the limit `most`: a greater share of pixels differs, values are NaN, or pictures
-    /// are `missing`.
+    /// Reasons why the layers do not keep the limit `most`: a greater share of pixels differs, values are not finite, or
+    /// pictures are `missing`.
     pub(super) fn failures(&self, most: f64, missing: &[String]) -> Vec<String> {
         let named = |is: &dyn Fn(&ComparedPlane) -> bool| {
             let planes = self.0.iter().filter(|plane| is(plane));
@@ -68,7 +68,10 @@ impl ComparedLayers {
         );
         let reasons = [
             (expected.as_str(), named(&|plane| plane.differing_share > most)),
-            ("expected numbers, found NaN in ", named(&|plane| plane.nan_pixels > 0)),
+            (
+                "expected finite numbers, found NaN or infinity in ",
+                named(&|plane| plane.non_finite_pixels > 0),
+            ),
             (
                 "expected a partner for every picture (--allow-missing accepts this), found none for ",
                 missing.join(", "),
@@ -103,9 +106,9 @@ impl ComparedLayers {
 impl ComparedPlane {
     fn of(name: &str, a: &Plane, b: &Plane) -> Self {
         let mut differences = Vec::with_capacity(a.values.len());
-        let (mut differing, mut squares, mut nan_pixels) = (0.0, 0.0, 0);
+        let (mut differing, mut squares, mut non_finite_pixels) = (0.0, 0.0, 0);
         for (&p, &q) in a.values.iter().zip(&b.values) {
-            nan_pixels += u64::from(p.is_nan() || q.is_nan());
+            non_finite_pixels += u64::from(!p.is_finite() || !q.is_finite());
             // Equal infinities count as equal; any other pair with a non-finite value differs infinitely.
             let difference = if p == q {
                 0.0
@@ -135,7 +138,7 @@ impl ComparedPlane {
             p99_9_abs: differences.get(rank).copied().unwrap_or(0.0),
             rmse: (squares / count).sqrt(),
             differing_share: differing / count,
-            nan_pixels,
+            non_finite_pixels,
         }
     }
 }

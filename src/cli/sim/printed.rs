@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::cli::console::print;
 use crate::cli::session::Progress;
 use quadrille_base::Result;
+use quadrille_suite::details::EnergyDetails;
 use quadrille_suite::report::screen;
 use quadrille_suite::report::simulated::Simulated;
 use quadrille_suite::{Configuration, JobKey, MethodRow, Row, ViewKey};
@@ -69,7 +70,12 @@ pub(super) fn row(scene: String, simulated: &Simulated<'_>, configuration: &Conf
         changed: configuration.changed.clone(),
     };
     let runs = simulated.runs.iter();
-    let methods = runs.map(|run| MethodRow::new(&run.outcome, simulated.config, run.host));
+    let methods = runs.map(|run| {
+        let mut row = MethodRow::new(&run.outcome, simulated.config, run.host);
+        row.details.frame = run.frame;
+        row.details.energy_mj = run.energy.as_ref().map(EnergyDetails::of);
+        row
+    });
     let host: Duration = simulated.host.iter().sum();
     let row = Row {
         key,

@@ -149,21 +149,28 @@ impl Action {
         self.turns() || matches!(self, Self::Translate(_) | Self::Scale(_))
     }
 
+    /// True if the action mirrors the scene.
+    pub(super) fn mirrors(&self) -> bool {
+        self.similarity().is_none()
+    }
+
     /// True if the action turns or mirrors the axes of the world.
     pub(super) fn turns(&self) -> bool {
         matches!(self, Self::Rotate(_) | Self::Axes(_) | Self::Transform(_))
     }
 
-    /// Returns the camera with the same view after the action as `camera` has before; `None` if the action mirrors.
-    pub fn moved(&self, camera: &Camera) -> Option<Camera> {
+    /// Returns the camera with the same view after the action as `camera` has before; `None` if the action mirrors. `near` is
+    /// the near plane of the views before, in world units: in a smaller world, the camera has a near plane of its own.
+    pub fn moved(&self, camera: &Camera, near: f64) -> Option<Camera> {
         let by = self.similarity()?;
         let rotation = by.rotation.to_rotation_matrix();
         let view_from_world = camera.view_from_world * rotation.matrix().transpose();
         let translation = camera.translation_in_view * by.scale - view_from_world * by.translation;
+        let of_profile = (by.scale < 1.0).then_some(near);
         Some(Camera {
             view_from_world,
             translation_in_view: translation,
-            near_limit: camera.near_limit.map(|limit| limit * by.scale),
+            near_limit: camera.near_limit.or(of_profile).map(|limit| limit * by.scale),
             ..camera.clone()
         })
     }
@@ -255,7 +262,7 @@ mod tests {
             (axes("RFU"), 1.0),
             (Action::LimitSh(0), 1.0),
         ] {
-            let moved = action.moved(&camera).unwrap();
+            let moved = action.moved(&camera, 0.2).unwrap();
             let off =
                 moved.view_from_world * moved.view_from_world.transpose() - Matrix3::identity();
             assert!(off.norm() < 1e-12);
@@ -273,7 +280,9 @@ mod tests {
             let after = in_view(&moved, Vector3::from(after));
             assert!((after - before * scale).norm() < 1e-6, "{action:?}: {after} {before}");
         }
-        assert!(axes("RUF").moved(&camera).is_none() && axes("LDB").moved(&camera).is_some());
+        assert!(
+            axes("RUF").moved(&camera, 0.2).is_none() && axes("LDB").moved(&camera, 0.2).is_some()
+        );
     }
 
     /// Normals and motions turn with the splats; motions are lengths too, and time scales are neither.

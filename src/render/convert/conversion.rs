@@ -80,17 +80,19 @@ impl Conversion {
         }
         let placed = self.place(&mut tables, host)?;
         note_of_degrees(&inputs, host);
+        warn_of_models(&inputs, &tables, host);
         let joined = concatenate(tables, &host.begin("steps"))?;
         let table = joined.ok_or_else(|| Error::argument("inputs", "at least one file", "none"))?;
         let mut run = self.run_of(table, host);
         run.actions = placed;
         run.follow_first_input()?;
         run.apply_all()?;
-        let (output, loss) = run.write()?;
+        // A host that cannot keep a camera says so before anything is written.
         let cameras = match self.keeps_cameras {
             true => run.cameras()?,
             false => Vec::new(),
         };
+        let (output, loss) = run.write()?;
         let pruned_by = run.judge.as_ref().and_then(|judge| judge.pruned_by(run.host));
         Ok(Converted { inputs, actions: run.actions, pruned_by, output, loss, cameras })
     }
@@ -146,12 +148,13 @@ impl Conversion {
 
     fn run_of<'a>(&'a self, table: SplatTable, host: &'a mut dyn ConversionHost) -> Run<'a> {
         let is_pruned = self.steps.iter().any(|s| matches!(s.change, Change::Prune(_)));
+        let profile = table.profile();
         Run {
             of: self,
             table,
             reference: None,
             judge: (self.is_compared || is_pruned || self.keeps_cameras)
-                .then(|| Judge::new(self.near)),
+                .then(|| Judge::new(self.near, &profile)),
             scene: self.inputs.first().map_or(Path::new("-"), PathBuf::as_path),
             actions: Vec::new(),
             host,
@@ -233,6 +236,9 @@ impl Run<'_> {
                 }
                 if action.turns() {
                     self.warn_of_directions(text);
+                }
+                if action.mirrors() {
+                    self.host.warn(&format!("{text}: these axes mirror the scene"));
                 }
                 let task = self.host.begin("steps");
                 apply_step(action, text, &mut self.table, path, &task)?;
@@ -392,6 +398,18 @@ fn note_of_degrees(inputs: &[ConvertedFile], host: &mut dyn ConversionHost) {
             "joined splats have spherical harmonics of degree {highest}, with zeros for {}; --sh 0 leaves them out, for a \
              smaller file",
             lower.join(", ")
+        ));
+    }
+}
+
+/// Warns that discs among the inputs become ellipsoids, since other inputs are ellipsoids.
+fn warn_of_models(inputs: &[ConvertedFile], tables: &[SplatTable], host: &mut dyn ConversionHost) {
+    let discs = inputs.iter().zip(tables).filter(|(_, table)| table.profile().is_disc);
+    let discs: Vec<_> = discs.map(|(file, _)| file.path.as_str()).collect();
+    if !discs.is_empty() && discs.len() < inputs.len() {
+        host.warn(&format!(
+            "the discs (2DGS) of {} become flat 3D Gaussians, as the splats that they are joined with; the pictures differ",
+            discs.join(", ")
         ));
     }
 }

@@ -30,11 +30,13 @@ pub(super) struct Judge {
     is_pruned: bool,
     /// Near plane of the views in world units; `None` for the near planes of the profiles.
     near: Option<f64>,
+    /// Near plane of the profile of the scene, in units of the world before all moves.
+    profile_near: f64,
 }
 
 impl Judge {
-    pub(super) fn new(near: Option<f64>) -> Self {
-        Self { near, ..Self::default() }
+    pub(super) fn new(near: Option<f64>, profile: &Profile) -> Self {
+        Self { near, profile_near: profile.near, ..Self::default() }
     }
 
     pub(super) fn profile(&self, table: &SplatTable) -> Profile {
@@ -51,7 +53,7 @@ impl Judge {
         match &mut self.cameras {
             Some(cameras) => {
                 for camera in cameras {
-                    *camera = moved(camera, action, text)?;
+                    *camera = moved(camera, self.profile_near, action, text)?;
                 }
             }
             None if host.source_of_views().1 => self.moves.push((action.clone(), text.to_owned())),
@@ -88,7 +90,7 @@ impl Judge {
         let mut cameras = host.views(splats)?;
         for (action, text) in &self.moves {
             for camera in &mut cameras {
-                *camera = moved(camera, action, text)?;
+                *camera = moved(camera, self.profile_near, action, text)?;
             }
         }
         self.cameras = Some(cameras.clone());
@@ -174,8 +176,8 @@ impl Judge {
     }
 }
 
-fn moved(camera: &Camera, action: &Action, text: &str) -> Result<Camera> {
-    action.moved(camera).ok_or_else(|| {
+fn moved(camera: &Camera, near: f64, action: &Action, text: &str) -> Result<Camera> {
+    action.moved(camera, near).ok_or_else(|| {
         Error::argument(
             text,
             "axes that rotate the scene, since views cannot be mirrored",

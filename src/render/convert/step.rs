@@ -141,8 +141,8 @@ const KINDS: [ChangeKind; 13] = [
     ChangeKind {
         name: "flip-axes",
         value: Some("AXES"),
-        help: "Rotate the scene from these axes to right, down, forward: three letters such as RUB (right, up, \
-         back) or, with z up, RBU",
+        help: "Turn the scene from these axes to right, down, forward: three letters such as RUB (right, up, back) \
+         or, with z up, RFU; axes such as RBU mirror it",
         parse: |text| {
             parsed(text, str::parse::<SplatAxes>).map(|value| Change::Action(Action::Axes(value)))
         },

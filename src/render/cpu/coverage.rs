@@ -9,7 +9,7 @@ use quadrille_base::math::lanes::mask_bits;
 use quadrille_base::math::lanes::sqrt_above;
 
 /// Slack in pixels, so that rounding never loses a block.
-const SLACK_PX: f32 = 0.01;
+pub(super) const SLACK_PX: f32 = 0.01;
 /// Squared radius at the alpha cut minus log2 of the opacity, with a slack of 0.001 for rounding.
 const RADIUS_SQUARED_ABOVE: f32 = 1e-3 - LOG2_ALPHA_CUT;
 

@@ -6,6 +6,7 @@ use bytemuck::Zeroable;
 use fearless_simd::{f32x16, prelude::*};
 
 use super::blend::{BlendLimits, BlockLanes, Fragments};
+use super::coverage::{SLACK_PX, Strips};
 use super::layer_sink::LayerSink;
 use super::raster::slot;
 use super::runs::{BATCH, Runs};
@@ -26,7 +27,8 @@ pub(super) fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
 ) {
     let mut discs = [ProjectedDisc::zeroed(); BATCH];
     let mut batch = [ProjectedSplat::zeroed(); BATCH];
-    let first_block = tile.first_block(simd);
+    let mut outlines = batch;
+    let (strips, first_block) = (Strips::new(simd, tile.origin), tile.first_block(simd));
     for chunk in list.chunks(BATCH) {
         if tile.live == 0 {
             break;
@@ -35,9 +37,16 @@ pub(super) fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
         for (at, &entry) in chunk.iter().enumerate() {
             let splat = splats[slot(entry)];
             (discs[at], batch[at]) = (bytemuck::cast(splat), splat);
-            masks[at] = block_mask(&discs[at], tile.origin) & tile.live;
+            outlines[at] = discs[at].outline();
+            masks[at] = filter_mask(&discs[at], tile.origin) & tile.live;
             // The sink may replace colour and depth, of which the disc needs the latter.
             sink.load(at, slot(entry), &mut batch[at]);
+        }
+        let (outlines, mut outlined) = (&outlines[..chunk.len()], [0; BATCH]);
+        strips.block_masks(simd, outlines, tile.live, &mut outlined);
+        for ((mask, outlined), outline) in masks.iter_mut().zip(outlined).zip(outlines) {
+            // A disc that the plane of the camera cuts may reach any block.
+            *mask |= if outline.log2_opacity.is_finite() { outlined } else { tile.live };
         }
         let mut counts = LaneCounts::new(simd);
         for (block, run) in Runs::of_masks(simd, &masks).iter() {
@@ -63,15 +72,17 @@ pub(super) fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     }
 }
 
-/// Blocks of a tile that the box around a disc touches, as in [`Strips`](super::coverage::Strips).
-fn block_mask(disc: &ProjectedDisc, origin: [f32; 2]) -> u64 {
-    let bounds = disc.box_px();
-    let [columns, rows] = [0, 1].map(|axis| {
-        let [low, high] = bounds[axis].map(|end| end - origin[axis]);
-        let (first, last) = (low.ceil().max(0.0), high.floor().min((TILE_PX - 1) as f32));
+/// Blocks of a tile that the low-pass filter of a disc may touch: those of the box around it.
+fn filter_mask(disc: &ProjectedDisc, origin: [f32; 2]) -> u64 {
+    let reach = disc.filter_radius_px() + SLACK_PX;
+    let blocks = [0, 1].map(|axis| {
+        let centre = disc.mean_px[axis] - origin[axis];
+        let first = (centre - reach).ceil().max(0.0);
+        let last = (centre + reach).floor().min((TILE_PX - 1) as f32);
         let of_block = |px: f32| whole::<usize>(px) / BLOCK_PX;
         if first <= last { of_block(first)..of_block(last) + 1 } else { 0..0 }
     });
+    let [columns, rows] = blocks;
     let row = columns.fold(0, |mask, column| mask | 1_u64 << column);
     rows.fold(0, |mask, at| mask | row << (TILE_BLOCKS * at))
 }
@@ -86,20 +97,18 @@ fn shade<S: Simd>(
     alpha_cap: f32,
 ) -> (Fragments<S>, f32x16<S>) {
     let lane = |v: f32| f32x16::splat(simd, v);
-    let [dx, dy] = [x - disc.mean_px[0], y - disc.mean_px[1]];
-    let [w0, w1] = disc.w_by_axis;
-    let row = |d: f32x16<S>, [u, v, one]: [f32; 3]| {
-        [
-            d.mul_add(lane(w0), lane(-u)),
-            d.mul_add(lane(w1), lane(-v)),
-            d.mul_add(lane(disc.depth), lane(-one)),
-        ]
-    };
-    let [y0, y1] = disc.y_by_axis;
-    let (k, l) = (row(dx, disc.x), row(dy, [y0, y1, disc.y_at_centre]));
-    let cross = |a: usize, b: usize| (-k[b]).mul_add(l[a], k[a] * l[b]);
-    let per_z = lane(1.0) / cross(0, 1);
-    let [u, v] = [cross(1, 2) * per_z, cross(2, 0) * per_z];
+    let (dx, dy) = (x - disc.mean_px[0], y - disc.mean_px[1]);
+    let ([w0, w1], [y0, y1]) = (disc.w_by_axis, disc.y_by_axis);
+    // The planes through the column and the row of a pixel. Closures would be called here, not inlined.
+    let k0 = dx.mul_add(lane(w0), lane(-disc.x[0]));
+    let k1 = dx.mul_add(lane(w1), lane(-disc.x[1]));
+    let k2 = dx.mul_add(lane(disc.depth), lane(-disc.x[2]));
+    let l0 = dy.mul_add(lane(w0), lane(-y0));
+    let l1 = dy.mul_add(lane(w1), lane(-y1));
+    let l2 = dy.mul_add(lane(disc.depth), lane(-disc.y_at_centre));
+    let per_z = lane(1.0) / (-k1).mul_add(l0, k0 * l1);
+    let u = (-k2).mul_add(l1, k1 * l2) * per_z;
+    let v = (-k0).mul_add(l2, k2 * l0) * per_z;
     let on_disc = u.mul_add(u, v * v);
     // One standard deviation of the low-pass filter is sqrt(1/2) pixels.
     let low_pass = dx.mul_add(dx, dy * dy) * std::f32::consts::LOG2_E;

@@ -16,6 +16,11 @@ use quadrille_scene::Splat;
 /// pixels.
 const LOW_PASS_PER_PX2: f64 = 1.0;
 
+/// Root of [`LOW_PASS_PER_PX2`] times log2(e): (u, v) of [`ProjectedDisc`] per pixel.
+const LOW_PASS_PER_PX: f32 = 1.201_122_4;
+/// Variance in square pixels that is added to the outline of a disc, which is a line if it is seen from the side.
+const LEAST_OUTLINE_PX2: f64 = 1e-4;
+
 /// A disc as the rays of a picture meet it, in f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExactDisc {
@@ -136,23 +141,53 @@ pub(crate) struct ProjectedDisc {
 }
 
 impl ProjectedDisc {
-    /// Least and greatest x and y of the footprint in pixels from the picture's centre, a hundredth of a pixel outwards.
-    pub(crate) fn box_px(&self) -> [[f32; 2]; 2] {
-        const SLACK_PX: f64 = 0.01;
-        let per_unit = std::f64::consts::LOG2_E / 2.0;
-        let exact = |row: [f32; 3]| {
-            let [u, v, one] = row.map(f64::from);
-            [u * per_unit.sqrt(), v * per_unit.sqrt(), one]
-        };
-        let [y, w] = [(self.y_by_axis, self.y_at_centre), (self.w_by_axis, self.depth)]
-            .map(|([u, v], one)| exact([u, v, one]));
-        let disc = ExactDisc { rows: [exact(self.x), y, w] };
-        let radius2 = f64::from(self.log2_opacity - LOG2_ALPHA_CUT).max(0.0) / per_unit;
-        let extents = disc.extents_px(radius2);
-        [0, 1].map(|axis| {
-            let [low, high] = extents[axis];
-            let mean = f64::from(self.mean_px[axis]);
-            [narrow(mean + low - SLACK_PX), narrow(mean + high + SLACK_PX)]
-        })
+    /// Radius of the low-pass filter at the alpha cut, in pixels.
+    pub(crate) fn filter_radius_px(&self) -> f32 {
+        self.radius_squared().max(0.0).sqrt() / LOW_PASS_PER_PX
+    }
+
+    /// Square of the radius in (u, v) at which alpha equals the cut.
+    fn radius_squared(&self) -> f32 {
+        self.log2_opacity - LOG2_ALPHA_CUT
+    }
+
+    /// Outline of the disc at the alpha cut on the picture plane, an ellipse, as a splat with the footprint of the ellipse.
+    /// Its opacity is infinite if the plane of the camera cuts the disc, whose outline is no ellipse.
+    pub(crate) fn outline(&self) -> ProjectedSplat {
+        let row = |[u, v]: [f32; 2], one: f32| [u, v, one].map(f64::from);
+        let x = row([self.x[0], self.x[1]], self.x[2]);
+        let y = row(self.y_by_axis, self.y_at_centre);
+        let w = row(self.w_by_axis, self.depth);
+        let radius2 = f64::from(self.radius_squared()).max(f64::from(f32::MIN_POSITIVE));
+        let divisor = squares(w, w, radius2);
+        if divisor >= 0.0 {
+            return ProjectedSplat { log2_opacity: f32::INFINITY, ..ProjectedSplat::zeroed() };
+        }
+        // The dual conic of the outline, whose centre is its pole.
+        let dual = |a, b| squares(a, b, radius2) / divisor;
+        let centre = [dual(x, w), dual(y, w)];
+        // Per squared unit of (u, v). The least variance keeps lines from having no inverse.
+        let variance = |a: usize, b: usize, ab: f64| (centre[a] * centre[b] - ab) / radius2;
+        let least = LEAST_OUTLINE_PX2 / radius2;
+        let xx = variance(0, 0, dual(x, x)).max(0.0) + least;
+        let yy = variance(1, 1, dual(y, y)).max(0.0) + least;
+        let most = ((xx - least) * (yy - least)).sqrt();
+        let xy = variance(0, 1, dual(x, y)).clamp(-most, most);
+        let determinant = xx * yy - xy * xy;
+        let (p, q, slope) = ((yy / determinant).sqrt(), 1.0 / yy.sqrt(), xy / yy);
+        let [mx, my] = [0, 1].map(|axis| f64::from(self.mean_px[axis]) + centre[axis]);
+        let tip = radius2.sqrt() * xy / xx.sqrt();
+        ProjectedSplat {
+            u_at_centre: narrow(p * (slope * my - mx)),
+            v_at_centre: narrow(-q * my),
+            u_per_x: narrow(p),
+            u_per_y: narrow(p * slope),
+            v_per_y: narrow(q),
+            log2_opacity: self.log2_opacity,
+            x_per_u: narrow(1.0 / p),
+            leftmost_y: narrow(my - tip),
+            rightmost_y: narrow(my + tip),
+            ..ProjectedSplat::zeroed()
+        }
     }
 }

@@ -15,7 +15,7 @@ use quadrille_base::math::{SimdLevel, fit, low};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_scene::bytes::ReadAhead;
-use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, SplatBlock};
+use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, Splat, SplatBlock};
 
 /// Unit of parallel work: 4096 splats.
 pub(super) const CHUNK_BLOCKS: usize = 256;
@@ -97,7 +97,10 @@ impl Projected {
                             dispatch!(T::lanes(level), simd => project_chunk(simd, splats, view, chunk, &mut output))
                         }
                         // Discs, lenses with distortion, fisheyes and panoramas are projected by the definition.
-                        None => project_exactly(splats, view, chunk, &mut output),
+                        None => {
+                            let level = level.unwrap_or_default();
+                            dispatch!(T::lanes(level), simd => project_exactly(simd, splats, view, chunk, &mut output))
+                        }
                     }
                 })
             })
@@ -251,25 +254,43 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
     output.len
 }
 
-fn project_exactly<T: SplatSource + ?Sized>(
+/// Projects a chunk by the definition. Sources that decode their splats decode each block once.
+#[inline(always)]
+fn project_exactly<S: Simd, T: SplatSource + ?Sized>(
+    simd: S,
     splats: &T,
     view: &ViewTransform,
     chunk: usize,
     output: &mut ChunkOutput<'_, '_>,
 ) -> usize {
-    let first = chunk * CHUNK;
-    for index in first..splats.len().min(first + CHUNK) {
-        let Some(shape) = ExactSplat::project_shape(view, &splats.geometry(index)) else {
+    let first = chunk * CHUNK_BLOCKS;
+    let blocks = splats.len().div_ceil(BLOCK);
+    let mut geometry = SplatBlock::zeroed();
+    let mut coefficients = ShScratch::zeroed();
+    let mut ahead = ReadAhead::default();
+    for b in first..blocks.min(first + CHUNK_BLOCKS) {
+        let block = splats.block(simd, b, &mut geometry, &mut ahead);
+        let mut shapes = [None; BLOCK];
+        let mut visible = 0;
+        for (lane, shape) in shapes.iter_mut().enumerate().take(splats.len() - b * BLOCK) {
+            let splat = Splat::load(block, &[], lane);
+            let exact = ExactSplat::project_shape(view, &splat);
+            *shape = exact.filter(|shape| shape.footprints(view).next().is_some());
+            visible |= u64::from(shape.is_some()) << lane;
+        }
+        if visible == 0 {
             continue;
-        };
-        let mut colour = None;
-        for (footprint, bounds) in shape.footprints(view) {
-            let coloured =
-                || footprint.coloured(view, splats.sh_degree(), &splats.splat(index)).colour;
-            let colour = *colour.get_or_insert_with(coloured);
-            let footprint = ExactSplat { colour, ..footprint };
-            if output.len < output.splats.len() {
-                output.push(footprint.to_projected(index_u32(index)), bounds);
+        }
+        let sh = splats.coefficients(simd, b, visible, &mut coefficients, &mut ahead);
+        for (lane, shape) in shapes.iter().enumerate() {
+            let Some(shape) = shape.filter(|_| sh.invalid >> lane & 1 == 0) else { continue };
+            let mut splat = Splat::load(block, sh.rest, lane);
+            splat.sh[0] = sh.constant.map(|lanes| lanes[lane]);
+            let shape = shape.coloured(view, splats.sh_degree(), &splat);
+            for (footprint, bounds) in shape.footprints(view) {
+                if output.len < output.splats.len() {
+                    output.push(footprint.to_projected(index_u32(b * BLOCK + lane)), bounds);
+                }
             }
         }
     }
