@@ -1,8 +1,10 @@
 //! Flags for the limits of comparisons, which make them gates of scripts.
 
 use std::borrow::Borrow;
+use std::fs::File;
+use std::io::Read;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::console::{Exit, command_line, fail, print};
 use super::outputs::Outputs;
@@ -96,12 +98,11 @@ impl LimitFlags {
         }
     }
 
-    /// Writes an error that ended the command to the file of `--junit`, where the verdict of an earlier run would stay.
+    /// Writes an error that ended the command to the file of `--junit`, which is new or has the verdict of an earlier run.
     pub(super) fn report(&self, error: &anyhow::Error) -> Result<()> {
-        // Paths are not checked against the inputs before these are opened.
-        let is_verdict = |old: Vec<u8>| old.starts_with(JUNIT_START.as_bytes());
         match &self.junit {
-            Some(path) if std::fs::read(path).is_ok_and(is_verdict) => {
+            // Paths are not checked against the inputs before these are opened.
+            Some(path) if !path.exists() || is_verdict(path) => {
                 let verdict = Verdict::of_error(&format!("{error:#}"));
                 write_bytes(path, verdict.junit(&command_line()))
             }
@@ -120,6 +121,15 @@ impl LimitFlags {
         }
         Ok(Exit::of(verdict.passed()))
     }
+}
+
+/// Whether a file begins as a verdict. Devices, which may have no end, are none.
+fn is_verdict(path: &Path) -> bool {
+    let mut start = [0; JUNIT_START.len()];
+    let opened = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|m| m.is_file()));
+    opened.is_some_and(|mut file| {
+        file.read_exact(&mut start).is_ok() && start == JUNIT_START.as_bytes()
+    })
 }
 
 /// Sorts rows by PSNR, the lowest first. Identical pictures have no PSNR and come last.

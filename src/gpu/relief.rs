@@ -69,6 +69,12 @@ const UNITS: [(&str, &[&str]); 24] = [
     ("dram", &["dram.gb_per_s"]),
 ];
 
+/// Fields with the rates of a port; empty for a storage.
+pub fn rates_of(port: &str) -> impl Iterator<Item = &'static str> {
+    let fields = UNITS.iter().find(|(name, _)| *name == port).map_or(&[][..], |(_, fields)| fields);
+    fields.iter().copied().filter(|field| field.contains("_per_"))
+}
+
 /// Sections of the pipeline with their units.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("geometry", &["vertex", "vpo", "crossbar", "tgc", "tgc_out", "setup"]),

@@ -177,7 +177,25 @@ pub fn table(rows: &[Row], heading: &str) -> String {
     };
     format!(
         "{table}Arithmetic means over the views of a scene, and over the scenes; speedups are over the baseline.\n\
-         {left_out}{without_effect}"
+         {left_out}{without_effect}{}",
+        remark_on_clocks(&rows)
+    )
+}
+
+/// Remark that cycles of different lengths are not compared as times; empty if all rows have one clock.
+fn remark_on_clocks(rows: &[&Row]) -> String {
+    const CLOCK: &str = "gpu.clock_mhz";
+    let clock = |row: &&Row| {
+        let changed = row.key.changed.get(CLOCK).cloned();
+        changed.or_else(|| super::csv::preset_value(&row.key.preset, CLOCK)).unwrap_or_default()
+    };
+    let clocks = unique(rows.iter().map(clock));
+    if clocks.len() < 2 {
+        return String::new();
+    }
+    format!(
+        "The clocks differ ({} MHz): cycles are no times, which `--csv` has in the column frame_ms.\n",
+        clocks.join(", ")
     )
 }
 
@@ -233,6 +251,15 @@ mod tests {
         }
         let text = table(&rows, "scene");
         assert!(text.contains("at all values of crop.quads_per_cycle: another field"), "{text}");
+        assert!(!text.contains("The clocks differ"), "{text}");
+        for (row, clock) in rows.iter_mut().zip(["612.0", "612.0", "1224.0", "612.0"]) {
+            row.key.changed.insert("gpu.clock_mhz".to_owned(), clock.to_owned());
+        }
+        let clocked = table(&rows, "scene");
+        assert!(clocked.contains("The clocks differ (612.0, 1224.0 MHz)"), "{clocked}");
+        for row in &mut rows {
+            row.key.changed.remove("gpu.clock_mhz");
+        }
         // One value of a field says nothing about it.
         let text = table(&rows[..1], "scene");
         assert!(!text.contains("at all values"), "{text}");

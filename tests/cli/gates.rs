@@ -219,6 +219,11 @@ fn a_verdict_of_an_earlier_run_does_not_stay() {
     place.expect(UNREADABLE, &call);
     let verdict = fs::read_to_string(place.path("v.xml")).unwrap();
     assert!(verdict.contains("errors=\"1\"") && verdict.contains("<error message="), "{verdict}");
+    // A service that finds no verdict would not know of the error.
+    fs::remove_file(place.path("v.xml")).unwrap();
+    place.expect(UNREADABLE, &call);
+    let verdict = fs::read_to_string(place.path("v.xml")).unwrap();
+    assert!(verdict.contains("errors=\"1\""), "{verdict}");
     // A file that is no verdict stays.
     fs::write(place.path("v.xml"), "mine").unwrap();
     place.expect(UNREADABLE, &call);

@@ -1,7 +1,7 @@
 //! Results of `mesh`: tables.
 
 use super::table::{TextTable, or_dash};
-use crate::rows::{MergingUnit, MeshRow, TimedMeshRow};
+use crate::rows::{MergingUnit, MeshRow, TimedMeshRow, UnitCounters};
 use quadrille_base::units::percent;
 use quadrille_mesh::result::ratio;
 
@@ -68,8 +68,12 @@ const RESULTS: [Column; 11] = [
     },
     Column {
         nothing: NO_SHARE,
-        ..column("effic.", "efficiency: merged quads as a share of the partial quads", |r| {
-            of_quads(r, percent(r.efficiency))
+        ..column("effic.", "efficiency: merged quads as a share of the partial quads", |r| match r
+            .quads
+            .partial
+        {
+            0 => "-".to_owned(),
+            _ => of_quads(r, percent(r.efficiency)),
         })
     },
     column("PSNR dB", "PSNR against the picture without a unit", |r| {
@@ -127,8 +131,10 @@ pub fn tables(rows: &[MeshRow]) -> String {
     for row in idle {
         let buffer = or_dash(row.buffer, |buffer| buffer.to_string());
         text += &format!(
-            "{} {buffer} merges none of {} partial quads: no partners are in its buffer together; a larger --buffer keeps quads longer.\n",
-            row.unit, row.quads.partial
+            "{} {buffer} merges none of {} partial quads: {}.\n",
+            row.unit,
+            row.quads.partial,
+            why_idle(row)
         );
     }
     let in_cycles: Vec<_> = rows.iter().filter(|row| row.timed.is_some()).collect();
@@ -215,4 +221,29 @@ fn limit(timed: &TimedMeshRow) -> String {
 
 fn decibels(db: f64) -> String {
     if db.is_infinite() { "same".to_owned() } else { format!("{db:.2}") }
+}
+
+/// Why the unit of a row merges nothing, by its counters.
+fn why_idle(row: &MeshRow) -> String {
+    let UnitCounters { qfm, pmu, .. } = &row.unit_counters;
+    let mut refused: Vec<String> = Vec::new();
+    if let Some(counters) = qfm {
+        let reasons = [
+            (counters.facing_away, "face away from each other"),
+            (counters.overlapping, "cover the same samples"),
+            (counters.apart, "share no edge"),
+        ];
+        let seen = reasons.into_iter().filter(|(count, _)| *count > 0);
+        refused = seen.map(|(count, reason)| format!("{count} {reason}")).collect();
+    }
+    match pmu.map_or(0, |counters| counters.cell_merges) {
+        0 if refused.is_empty() => {
+            "no partners are in its buffer together; a larger --buffer keeps quads longer"
+                .to_owned()
+        }
+        0 => format!("of those that meet in its buffer, {}", refused.join(", ")),
+        merged => format!(
+            "{merged} of their shading pixels are merged, but every quad keeps one that is full or has no partner"
+        ),
+    }
 }

@@ -12,6 +12,7 @@ use super::software;
 use quadrille_base::math::whole;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
+use quadrille_gpu::relief::rates_of;
 use quadrille_gpu::result::SimulationResult;
 use quadrille_machine::{PortKind, UnitCycles};
 
@@ -58,19 +59,11 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
 pub fn fields_of_limits(simulated: &Simulated<'_>) -> Vec<(&'static str, String)> {
     let units = simulated.pipelines().map(|(_, outcome)| &outcome.units);
     let names = units.flat_map(|units| UnitCycles::limiting(units)).map(|port| port.name);
-    let fields = simulated.config.fields();
     let of_port = |name: &'static str| {
         if name == "crop" {
             return (name, simulated.config.crop.limit().1.to_owned());
         }
-        let unit = name.strip_suffix("_out").unwrap_or(name);
-        let rates = fields.iter().map(|field| field.name.as_str()).filter(|field| {
-            let key = field.strip_prefix(unit).and_then(|rest| rest.strip_prefix('.'));
-            key.is_some_and(|key| {
-                key.ends_with("per_cycle") && (unit == name || key.contains("_out"))
-            })
-        });
-        (name, rates.collect::<Vec<_>>().join(", "))
+        (name, rates_of(name).collect::<Vec<_>>().join(", "))
     };
     let named = crate::checks::unique(names).into_iter().map(of_port);
     named.filter(|(_, fields)| !fields.is_empty()).collect()
