@@ -166,13 +166,19 @@ impl Running<'_> {
                 let views =
                     of_configuration.par_iter().filter_map(|run| Some((&run.key, run.view()?)));
                 let rows = views.map(|(run, (key, work))| self.view(run, key, work, &ready));
-                let rows: Vec<(Row, Vec<String>)> = rows.collect::<Result<_>>()?;
-                for (row, discrepancies) in rows {
-                    for sentence in discrepancies {
-                        watch(Event::Warning(format!("{}, {sentence}", row.key)));
-                    }
-                    self.add(RunRow::View(row), watch)?;
+                let rows: Vec<Result<(Row, Vec<String>)>> = rows.collect();
+                let mut all = Ok(());
+                // Rows that were appended before another run failed or was cancelled are told too.
+                for row in rows {
+                    let added = row.and_then(|(row, discrepancies)| {
+                        for sentence in discrepancies {
+                            watch(Event::Warning(format!("{}, {sentence}", row.key)));
+                        }
+                        self.add(RunRow::View(row), watch)
+                    });
+                    all = all.and(added);
                 }
+                all?;
                 ready.start = Instant::now();
             }
         }
