@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use base64::Engine;
 use quadrille::nalgebra::{Matrix3, Matrix3x2, Quaternion, UnitQuaternion, Vector3};
 use quadrille::suite::Silent;
-use quadrille::suite::mesh_input::{LookSettings, PlacedMeshes, Placement};
+use quadrille::suite::mesh_input::{LookSettings, MeshPlacement, PlacedMeshes};
 use quadrille::surfaces::{SurfaceScene, Surfaces};
 use quadrille::{
     Camera, Frame, LayerSettings, Protocol, Recipe, RenderSettings, Renderer, SimdLevel, Splats,
@@ -217,7 +217,7 @@ fn depth(splats: &Splats, camera: &Camera, share: f64) -> f64 {
     f64::from(depths[(share * (depths.len() - 1) as f64) as usize])
 }
 
-fn placed(paths: &[PathBuf], samples: u32, moves: &[Placement]) -> PlacedMeshes {
+fn placed(paths: &[PathBuf], samples: u32, moves: &[MeshPlacement]) -> PlacedMeshes {
     PlacedMeshes::load(paths, moves, samples, &LookSettings::default(), &Silent).unwrap()
 }
 
@@ -369,7 +369,7 @@ fn a_moved_mesh_is_drawn_where_its_moved_corners_are() {
         Vector3::new(-c.z, c.y, c.x)
     });
     let paths = [file(&folder, "back.gltf", &[Triangle { corners: back, ..target }])];
-    let moves = Placement::parse("rotate 0,90,0 scale 2 translate 1,-2,0.5").unwrap();
+    let moves = MeshPlacement::parse("rotate 0,90,0 scale 2 translate 1,-2,0.5").unwrap();
     let found = drawn_on(&placed(&paths, 1, &[moves]), &splats, &camera, SimdLevel::best());
     hold(&found, &defined(&splats, &camera, &[target], 1), "moved");
 }
@@ -385,13 +385,13 @@ fn wrong_placements_are_errors() {
         ("flip-axes RUF", "mirroring"),
         ("prune 0.5", "translate X,Y,Z"),
     ] {
-        let error = Placement::parse(text).unwrap_err().to_string();
+        let error = MeshPlacement::parse(text).unwrap_err().to_string();
         assert!(error.contains(word), "{text}: {error}");
     }
-    assert_eq!(Placement::parse("").unwrap(), Placement::default());
+    assert_eq!(MeshPlacement::parse("").unwrap(), MeshPlacement::default());
     let load = |paths: &[&str], moves: usize, samples: u32| {
         let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-        let moves = vec![Placement::default(); moves];
+        let moves = vec![MeshPlacement::default(); moves];
         let look = LookSettings::default();
         PlacedMeshes::load(&paths, &moves, samples, &look, &Silent).err().unwrap().to_string()
     };

@@ -2,6 +2,7 @@
 
 use super::picture::{SampleColours, ShadedColours};
 use crate::shade::TrianglePlanes;
+use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::sample_depth::NO_OWNER;
 
@@ -49,7 +50,7 @@ impl ShadedColours<'_> {
                         let depth = at.filter(|inverse| *inverse > 0.0).map(f64::recip);
                         visit(SampleFragment {
                             pixel: [x, y].map(i32::cast_unsigned),
-                            sample: sample as u32,
+                            sample: fit(sample),
                             depth: depth
                                 .unwrap_or_else(|| frame.view.project(vertices[0].position).z),
                             colour: [r, g, b],

@@ -12,7 +12,7 @@ mod views;
 
 pub use input::MeshInput;
 pub use look::{LightChoice, Look, LookSettings};
-pub use placed::{PlacedMeshes, Placement};
+pub use placed::{MeshPlacement, PlacedMeshes};
 pub use run::{Frames, MeshRunSettings, PreparedMesh};
 pub use settings::{AxisDirection, MeshSettings, ShaderEffect};
 pub use views::up_of;

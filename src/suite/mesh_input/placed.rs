@@ -1,5 +1,6 @@
 //! Meshes that stand among the splats of a scene.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::input::MeshInput;
@@ -24,9 +25,9 @@ use quadrille_scene::transform::Similarity;
 
 /// Transform from the world of a mesh to the world of a scene.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placement(pub Similarity);
+pub struct MeshPlacement(pub Similarity);
 
-impl Placement {
+impl MeshPlacement {
     /// Parses moves as `convert` takes them, each a name and a value, such as `scale 2 rotate 0,90,0 translate 0,1,0`. They
     /// are applied in the given order.
     ///
@@ -70,7 +71,7 @@ impl Placement {
     }
 }
 
-impl Default for Placement {
+impl Default for MeshPlacement {
     fn default() -> Self {
         Self(Similarity::identity())
     }
@@ -80,7 +81,7 @@ struct PlacedMesh {
     input: MeshInput,
     source: Box<dyn GridSource>,
     textures: Textures,
-    placement: Placement,
+    placement: MeshPlacement,
 }
 
 /// Meshes that stand among the splats of a scene, with their light.
@@ -99,7 +100,7 @@ impl PlacedMeshes {
     /// readers and of [`LookSettings::of`].
     pub fn load(
         paths: &[PathBuf],
-        placements: &[Placement],
+        placements: &[MeshPlacement],
         samples: u32,
         look: &LookSettings,
         messages: &dyn Messages,
@@ -109,7 +110,7 @@ impl PlacedMeshes {
         Error::refuse_if(found > paths.len(), "transforms of meshes", expected, found)?;
         let is_possible = [1, 2, 4, 8].contains(&samples);
         Error::refuse_if(!is_possible, "samples of meshes", "1, 2, 4 or 8", samples)?;
-        let all = placements.iter().cloned().chain(std::iter::repeat(Placement::default()));
+        let all = placements.iter().cloned().chain(std::iter::repeat(MeshPlacement::default()));
         let mut meshes = Vec::new();
         for (path, placement) in paths.iter().zip(all) {
             let input = MeshSettings::default().load(path, messages)?;
@@ -146,6 +147,38 @@ impl PlacedMeshes {
     /// # Errors
     /// [`Error::Argument`] if the camera is not a pinhole or a mesh takes too much memory; [`Error::Cancelled`].
     pub fn surfaces(&self, camera: &Camera, level: SimdLevel, task: &Task) -> Result<Surfaces> {
+        let size = [camera.width, camera.height];
+        let samples = self.pattern.count();
+        self.drawn(camera, level, task, |fragments| Surfaces::new(size, samples, fragments))?
+    }
+
+    /// Draws the meshes and returns the depth of the nearest fragment of each pixel that hides all behind it, row by row;
+    /// infinite where there is none. A pixel has one sample.
+    ///
+    /// # Errors
+    /// As for [`Self::surfaces`].
+    pub fn depths(&self, camera: &Camera, level: SimdLevel, task: &Task) -> Result<Vec<f32>> {
+        let mut depths = vec![f32::INFINITY; camera.width as usize * camera.height as usize];
+        self.drawn(camera, level, task, |fragments| {
+            let mut found = Vec::new();
+            fragments([0..camera.width, 0..camera.height], &mut found);
+            for fragment in found.iter().filter(|fragment| fragment.opacity == 1.0) {
+                let [x, y] = fragment.pixel.map(|axis| axis as usize);
+                let depth = &mut depths[y * camera.width as usize + x];
+                *depth = depth.min(fragment.depth);
+            }
+        })?;
+        Ok(depths)
+    }
+
+    /// Draws the meshes, and calls `take` with a function that adds the fragments in a range of columns and one of rows.
+    fn drawn<R>(
+        &self,
+        camera: &Camera,
+        level: SimdLevel,
+        task: &Task,
+        take: impl FnOnce(&(dyn Fn([Range<u32>; 2], &mut Vec<SurfaceFragment>) + Sync)) -> R,
+    ) -> Result<R> {
         Self::check(camera)?;
         let mut frames = Vec::new();
         for mesh in &self.meshes {
@@ -174,8 +207,7 @@ impl PlacedMeshes {
             task.check()?;
             shaded.push((mesh.placement.0.scale, colours));
         }
-        let size = [camera.width, camera.height];
-        Surfaces::new(size, self.pattern.count(), |[columns, rows], found| {
+        Ok(take(&|[columns, rows], found| {
             let area = PixelRect {
                 x0: columns.start.cast_signed(),
                 y0: rows.start.cast_signed(),
@@ -193,6 +225,6 @@ impl PlacedMeshes {
                     });
                 });
             }
-        })
+        }))
     }
 }
