@@ -72,7 +72,7 @@ pub use quadrille_suite as suite;
 pub use quadrille_base::raster;
 pub use quadrille_render::backward;
 pub use quadrille_render::convert;
-pub use quadrille_render::cpu::channels;
+pub use quadrille_render::cpu::{channels, surfaces};
 
 /// Version, commit and source hash of this build.
 pub const PROGRAM: suite::Program = suite::Program {
@@ -111,6 +111,7 @@ pub use quadrille_gpu::variant::Variant;
 pub use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh};
 pub use quadrille_render::cpu::reference::{
     render as render_reference, render_layers as render_reference_layers,
+    render_surfaces as render_reference_surfaces,
 };
 pub use quadrille_render::cpu::{
     Counts, LayerSettings, PixelFragment, PixelProbe, RenderSettings, RenderTimes, Renderer, render,

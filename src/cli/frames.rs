@@ -2,6 +2,7 @@
 
 use quadrille_base::math::order::median;
 use quadrille_base::units::milliseconds;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -13,10 +14,12 @@ use quadrille_base::{Result, Task};
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Simulator;
 use quadrille_gpu::zrop::framebuffer::Tests;
+use quadrille_render::cpu::surfaces::SurfaceScene;
 use quadrille_render::cpu::{
     Counts, LayerSettings, RenderSettings, RenderTimes, Renderer, reference,
 };
 use quadrille_scene::{Camera, Splats};
+use quadrille_suite::mesh_input::PlacedMeshes;
 
 choice! {
     /// Implementation that draws the picture.
@@ -37,6 +40,8 @@ pub(super) struct FrameTimer {
     pub(super) renderer: Renderer,
     pub(super) layers: LayerSettings,
     pub(super) pictures: Vec<LayerPicture>,
+    /// Meshes among the splats, for the backends `cpu` and `reference`.
+    pub(super) meshes: Option<Arc<PlacedMeshes>>,
 }
 
 /// Times in milliseconds of [`STAGES`] and of the whole frame; `None` for stages that a backend does not time.
@@ -87,10 +92,17 @@ impl FrameTimer {
             let start = Instant::now();
             let mut stages = StageMs::default();
             let (settings, layers, renderer) = (&self.settings, &self.layers, &mut self.renderer);
+            let surfaces = |meshes: &PlacedMeshes| meshes.surfaces(camera, settings.level, task);
+            let surfaces = self.meshes.as_deref().map(surfaces).transpose()?;
+            let meshes_in = start.elapsed();
             match self.backend {
                 Backend::Cpu => {
                     let drawn;
-                    if layers.layers.is_empty() {
+                    if let Some(surfaces) = &surfaces {
+                        let scene = SurfaceScene { splats, surfaces };
+                        (self.pictures, counts, drawn) = renderer
+                            .render_surfaces(frame, scene, camera, settings, layers, task)?;
+                    } else if layers.layers.is_empty() {
                         (counts, drawn) =
                             renderer.render_into(frame, splats, camera, settings, task)?;
                     } else {
@@ -98,10 +110,18 @@ impl FrameTimer {
                             .render_layers(frame, splats, camera, settings, layers, task)?;
                     }
                     stages = StageMs::of(&drawn);
+                    if surfaces.is_some() {
+                        stages.total += milliseconds(meshes_in);
+                    }
                 }
                 Backend::Reference => {
-                    (*frame, self.pictures, counts) =
-                        reference::render_layers(splats, camera, settings, layers);
+                    (*frame, self.pictures, counts) = match &surfaces {
+                        Some(surfaces) => {
+                            let scene = SurfaceScene { splats, surfaces };
+                            reference::render_surfaces(scene, camera, settings, layers)?
+                        }
+                        None => reference::render_layers(splats, camera, settings, layers),
+                    };
                 }
                 Backend::Gpu => (*frame, counts, stages) = self.emulate(splats, camera)?,
             }

@@ -24,6 +24,7 @@ mod mesh;
 mod microbench;
 mod options;
 mod outputs;
+mod placed_meshes;
 mod plot;
 mod render;
 mod resume;

@@ -3,6 +3,7 @@
 mod args;
 mod batches;
 mod in_place;
+mod meshes;
 mod pictures;
 mod probe;
 mod rendered;
@@ -33,6 +34,7 @@ use quadrille_base::shading::Profile;
 use quadrille_render::cpu::RenderSettings;
 use quadrille_scene::cameras::Views;
 use quadrille_scene::{Camera, Scene, Splats};
+use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_suite::report::cameras::reproducing_flags;
 
 fn checked<'a>(args: &'a Args, session: &'a Session) -> Result<Job<'a>> {
@@ -56,11 +58,20 @@ fn checked<'a>(args: &'a Args, session: &'a Session) -> Result<Job<'a>> {
         let other = "--backend gpu (cpu and reference accept it)";
         refuse_given(refused, |flag| Error::conflict(flag, other))?;
     }
-    Ok(Job { args, session, output, film })
+    args.meshes.check()?;
+    if args.meshes.is_given() {
+        let refused = [
+            ("--backend gpu", flags.backend == Backend::Gpu),
+            ("--probe", !args.probe.is_empty()),
+            ("--distance", layers.is_distance),
+        ];
+        refuse_given(refused, |flag| Error::conflict(flag, "--mesh"))?;
+    }
+    Ok(Job { args, session, output, film, meshes: None })
 }
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
-    let job = checked(args, session)?;
+    let mut job = checked(args, session)?;
     let flags = &args.flags;
     let exposures = flags.exposures.load(flags.draw.background, job.film.is_some())?;
     let source = Source::open(&job)?;
@@ -80,6 +91,10 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     if args.output.is_none() && args.repeat.is_none() && args.probe.is_empty() {
         return Ok(Exit::Done);
+    }
+    job.meshes = args.meshes.load(session)?;
+    if job.meshes.is_some() {
+        views.cameras.iter().try_for_each(PlacedMeshes::check)?;
     }
     let settings = RenderSettings { profile, level: session.level };
     let mut source = source.for_views(&job, &views.cameras)?;
@@ -209,7 +224,7 @@ impl Job<'_> {
         }
         let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
         let inputs = inputs.into_iter().flatten().chain(args.views.files());
-        let inputs = inputs.chain(args.flags.exposures.file());
+        let inputs = inputs.chain(args.flags.exposures.file()).chain(args.meshes.files());
         let mut outputs = Outputs::beside(inputs.chain(args.film.path.files()));
         if let Some(film) = &self.film {
             film.prepare(&mut outputs, args.json)?;
@@ -219,7 +234,8 @@ impl Job<'_> {
         }
         let Some(output) = &self.output else { return Ok(()) };
         let (background, layers) = (args.flags.draw.background, &args.flags.layers);
-        output.check_pictures(cameras, background, args.flags.can_draw_bands())?;
+        let can_draw_bands = args.flags.can_draw_bands() && !args.meshes.is_given();
+        output.check_pictures(cameras, background, can_draw_bands)?;
         layers.prepare(output, &mut outputs, cameras)?;
         let noted = cameras.iter().filter(|_| args.resume);
         let mut pictures = noted.filter_map(|c| layers.files(output, &c.name).into_iter().next());
@@ -237,8 +253,11 @@ impl Job<'_> {
             None => String::new(),
         };
         let settings = format!(
-            "{profile:?} {backend} {level} {background:?} {layers:?} {reading:?} {filters:?} {quality:?} {exposures}"
+            "{profile:?} {backend} {level} {background:?} {layers:?} {reading:?} {filters:?} {quality:?} {exposures} {:?}",
+            args.meshes
         );
-        Resume::new(slice::from_ref(&args.scene), &settings)
+        let named = self.meshes.iter().flat_map(|meshes| meshes.files());
+        let files = args.meshes.files().chain(named).filter(|path| path.is_file());
+        Resume::new(slice::from_ref(&args.scene), &settings)?.with(files)
     }
 }

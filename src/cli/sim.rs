@@ -1,6 +1,7 @@
 //! `sim`: the emulated graphics pipeline.
 
 mod files;
+mod meshes;
 mod printed;
 mod sensitivity_runs;
 mod sequence;
@@ -15,6 +16,7 @@ use super::film::PathFlags;
 use super::inputs::{load_scene, warn_if_few};
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, NearFlag, named_methods};
 use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
+use super::placed_meshes::PlacedMeshFlags;
 use super::session::{Progress, Session};
 use files::{FileFlags, Files};
 use printed::{Printed, row, scene_name};
@@ -30,6 +32,7 @@ use quadrille_gpu::view::PreparedView;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::{Camera, LoadOptions, Scene};
+use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_suite::report::json::SimulationDocument;
 use quadrille_suite::report::simulated::{
     AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
@@ -102,6 +105,8 @@ pub(super) struct Args {
     #[command(flatten)]
     sequence: SequenceFlags,
     #[command(flatten)]
+    meshes: PlacedMeshFlags,
+    #[command(flatten)]
     emulation: EmulationFlags,
     #[command(flatten)]
     near: NearFlag,
@@ -135,6 +140,8 @@ struct SimJob<'a> {
     methods: &'a [Method],
     output: Option<&'a Output>,
     session: &'a Session,
+    /// Meshes whose depths are in the depth buffer before the splats are drawn.
+    meshes: Option<PlacedMeshes>,
 }
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
@@ -172,6 +179,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let config_file = args.emulation.gpu.files();
     args.check_memory(&cameras, &methods, (output.as_ref(), scene.splats.len()), session)?;
     let views = args.views.files().chain(args.path.files());
+    let views = views.chain(args.meshes.files());
     let mut outputs = Outputs::beside(views.chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
     if let Some(output) = &output {
@@ -191,6 +199,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         methods: &methods,
         output: output.as_ref(),
         session,
+        meshes: meshes::load(&args.meshes, &cameras, session)?,
     };
     session.install(|| job.run_all(&cameras, &mut files))
 }
@@ -215,6 +224,12 @@ impl Args {
             ("--energy", self.energy, is_gpu, estimates),
             ("--relief", self.relief, is_gpu, "has no units of the GPU"),
         ];
+        let unseen = [
+            ("--reference", self.reference),
+            ("--sensitivity", self.sensitivity),
+            ("--relief", self.relief),
+        ];
+        meshes::check(&self.meshes, methods, unseen)?;
         for (flag, given, applies, lacks) in of_pipelines.into_iter().chain(of_gpu) {
             for other in methods.iter().filter(|method| given && !applies(**method)) {
                 if !methods.iter().any(|method| applies(*method)) {
@@ -349,7 +364,10 @@ impl SimJob<'_> {
         let mut warned = Vec::new();
         for camera in cameras {
             let (splats, Session { level, task, .. }) = (&self.scene.splats, self.session);
-            let prepared = PreparedView::new(splats, camera, &self.profile, *level, task)?;
+            let mut prepared = PreparedView::new(splats, camera, &self.profile, *level, task)?;
+            if let Some(meshes) = &self.meshes {
+                prepared = prepared.before(meshes.depths(camera, *level, task)?)?;
+            }
             let in_view = prepared.splats_in_view;
             warn_if_few(Some(self.scene), camera, &self.profile, in_view, self.session);
             if self.args.varies() {

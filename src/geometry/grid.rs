@@ -69,7 +69,7 @@ impl Grid {
 }
 
 /// Scene as batches of grids in submission order. A batch is a patch or a group of triangles of a mesh.
-pub trait GridSource: Sync {
+pub trait GridSource: Send + Sync {
     /// Number of batches, which other methods take by index.
     fn batches(&self) -> usize;
 

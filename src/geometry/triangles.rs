@@ -124,7 +124,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
     }
 }
 
-impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
+impl<M: Borrow<Mesh> + Send + Sync> GridSource for Triangles<M> {
     fn batches(&self) -> usize {
         self.runs.len()
     }

@@ -47,7 +47,7 @@ pub fn run(
             count_fragments(&simulator.beside(Variant::BASELINE), draw, shader);
         tests.stencil = Some((test, counts));
         outcome.fragments_uncounted = uncounted;
-        timed = timed.with_filled_stencil();
+        timed = timed.with_filled_tests();
     }
     if variant.qru() {
         let merging = simulator.beside(variant).run(draw, shader, &Tests::default());

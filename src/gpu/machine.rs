@@ -15,7 +15,6 @@ use super::outcome::Outcome;
 use super::variant::Variant;
 use super::view::PreparedView;
 use super::wiring::{Simulator, Watch};
-use super::zrop::framebuffer::Tests;
 use quadrille_base::{Result, Task};
 
 /// Emulated machine of a method, with a checked configuration.
@@ -96,7 +95,10 @@ impl Machine {
                     Method::Imitated(imitation) => {
                         imitated_draw::run(&simulator, *imitation, view.draw(), view.shader())
                     }
-                    _ => view.run(&simulator, &Tests::default()).outcome,
+                    _ if view.tests().depth.is_some() => {
+                        view.run(&simulator.with_filled_tests(), view.tests()).outcome
+                    }
+                    _ => view.run(&simulator, view.tests()).outcome,
                 };
                 Outcome::Pipeline(*method, Box::new(result))
             }

@@ -13,8 +13,8 @@ use crate::warp::exact_alpha::{ExactAlpha, NearCut};
 use crate::wiring::Simulator;
 use crate::zrop::framebuffer::Tests;
 use quadrille_base::math::SimdLevel;
-use quadrille_base::shading::{Profile, StopRule};
-use quadrille_base::{Result, Task};
+use quadrille_base::shading::{CompareOp, DepthTest, Profile, StopRule};
+use quadrille_base::{Error, Result, Task};
 use quadrille_render::preprocess::{Preprocessed, ViewTransform};
 use quadrille_scene::{BLOCK, Camera, Splats};
 
@@ -24,6 +24,7 @@ pub struct PreparedView<'a> {
     exact: ExactAlpha<'a>,
     stop: StopRule,
     level: SimdLevel,
+    tests: Tests,
     /// Splats whose footprint may touch the picture; each has a quad in the draw.
     pub splats_in_view: u64,
     /// Host time of projection and sort.
@@ -67,10 +68,29 @@ impl<'a> PreparedView<'a> {
             },
             stop: profile.stop,
             level,
+            tests: Tests::default(),
             splats_in_view: frame.splats_in_view() as u64,
             prepared_in: start.elapsed(),
             sorted_in: times.sort,
         })
+    }
+
+    /// Draws the splats before opaque surfaces that an earlier draw has left in the depth buffer: a depth per pixel, row by
+    /// row, in the measure of the splats. Splats behind it fail the depth test of the graphics pipeline, and Hi-Z culls
+    /// them by tiles. At equal depths the splat is in front.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the number of depths is not the number of pixels.
+    pub fn before(self, depths: Vec<f32>) -> Result<Self> {
+        let pixels = self.draw.width as usize * self.draw.height as usize;
+        Error::refuse_if(depths.len() != pixels, "depths", pixels, depths.len())?;
+        let test = DepthTest { compare: CompareOp::LessOrEqual, write: false };
+        Ok(Self { tests: Tests { depth: Some((test, depths)), ..Tests::default() }, ..self })
+    }
+
+    /// Tests of the draw on the graphics pipeline: none, unless [`Self::before`] has set a depth buffer.
+    pub fn tests(&self) -> &Tests {
+        &self.tests
     }
 
     /// Draw call with the visible splats in drawing order.

@@ -301,8 +301,8 @@ impl Simulator {
         Self::unchecked(&self.config, variant).under(&self.task.without_progress())
     }
 
-    /// Makes the first test of each stencil value fetch it, since an earlier draw has written all of them.
-    pub(crate) fn with_filled_stencil(mut self) -> Self {
+    /// Makes the first test of each stencil and depth value fetch it, since an earlier draw has written all of them.
+    pub(crate) fn with_filled_tests(mut self) -> Self {
         self.config.zrop.fast_clear = false;
         self
     }

@@ -25,6 +25,7 @@ mod poison;
 mod probe;
 mod profiles;
 mod reference_pictures;
+mod surfaces;
 mod synthetic;
 
 #[path = "../support/mod.rs"]

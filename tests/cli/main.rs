@@ -48,6 +48,7 @@ mod memory;
 mod mesh;
 mod mesh_learn;
 mod mesh_look;
+mod meshes_in_scene;
 mod moved;
 mod odd;
 mod page_tables;

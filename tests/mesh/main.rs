@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod among_splats;
 mod arcade_flight;
 mod assumptions;
 mod blending;

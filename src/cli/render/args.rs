@@ -1,10 +1,12 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use quadrille_base::bytes::Bytes;
 use quadrille_base::parse::whole_number;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::{Camera, LoadOptions};
 
+use super::meshes::MeshFlags;
 use super::probe::ProbeFlags;
 use crate::cli::convert::actions::Filters;
 use crate::cli::exposures::ExposureFlags;
@@ -15,6 +17,7 @@ use crate::cli::options::{DrawFlags, RuleFlags};
 use crate::cli::outputs::{Output, QualityFlag};
 use crate::cli::session::Session;
 use quadrille_scene::cameras::ViewSpec;
+use quadrille_suite::mesh_input::PlacedMeshes;
 
 /// Render pictures of a scene
 ///
@@ -67,6 +70,8 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) film: FilmFlags,
     #[command(flatten)]
+    pub(super) meshes: MeshFlags,
+    #[command(flatten)]
     pub(in crate::cli) flags: RenderFlags,
 }
 
@@ -81,7 +86,9 @@ const EXAMPLES: &str = "Examples:
     ffmpeg -i - film.mp4
   quadrille render scene.ply --cameras cameras.json --path ellipse -o turn.apng
   quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json
-  quadrille render scene.ply --cameras cameras.json --view 3 --probe 320,180";
+  quadrille render scene.ply --cameras cameras.json --view 3 --probe 320,180
+  quadrille render scene.ply --mesh chair.glb --mesh-move 'translate 0,0,2' \\
+    -o furnished.png";
 
 /// Flags for rendering of splats.
 #[derive(Debug, Clone, clap::Args)]
@@ -114,6 +121,8 @@ pub(super) struct Job<'a> {
     pub(super) session: &'a Session,
     pub(super) output: Option<Output>,
     pub(super) film: Option<Film<'a>>,
+    /// Meshes among the splats; loaded before the first view is drawn.
+    pub(super) meshes: Option<Arc<PlacedMeshes>>,
 }
 
 impl Job<'_> {
@@ -125,13 +134,15 @@ impl Job<'_> {
             renderer: Renderer::default(),
             layers: self.args.flags.layers.settings(),
             pictures: Vec::new(),
+            meshes: self.meshes.clone(),
         }
     }
 
     pub(super) fn draws_bands(&self, camera: &Camera) -> bool {
         let flags = &self.args.flags;
         let is_in_bands = |output: &Output| output.is_in_bands(camera, flags.draw.background);
-        flags.can_draw_bands() && self.output.as_ref().is_some_and(is_in_bands)
+        let has_meshes = self.args.meshes.is_given();
+        flags.can_draw_bands() && !has_meshes && self.output.as_ref().is_some_and(is_in_bands)
     }
 
     pub(super) fn writes_to_stdout(&self) -> bool {

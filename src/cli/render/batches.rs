@@ -94,6 +94,7 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
         ("a --backend other than cpu", flags.backend != Backend::Cpu),
         ("--aov", !flags.layers.settings().layers.is_empty()),
         ("--exposures", flags.exposures.file().is_some()),
+        ("--mesh", args.meshes.is_given()),
     ])
 }
 

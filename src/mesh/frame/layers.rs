@@ -166,18 +166,28 @@ impl VisibleFrame {
 
     /// Returns the quad of an owner, its grid, and the index of its triangle in the frame.
     fn quad_shown(&self, owner: u32, firsts: &[u32]) -> (&RasterQuad, &RasterGrid, u32) {
-        let (number, quad) = self.find(owner);
-        let chunk = &self.chunks[number];
-        let shown = &chunk.quads[quad as usize];
-        let grid = &chunk.grids[chunk.grid_of(quad)];
+        let number = self.find(owner).0;
+        let (shown, grid) = self.quad_of(owner);
         let id = firsts[number] + grid.first_triangle + u32::from(shown.triangle);
         (shown, grid, id)
     }
 
+    fn quad_of(&self, owner: u32) -> (&RasterQuad, &RasterGrid) {
+        let (number, quad) = self.find(owner);
+        let chunk = &self.chunks[number];
+        (&chunk.quads[quad as usize], &chunk.grids[chunk.grid_of(quad)])
+    }
+
+    /// Returns the corners of an owner's triangle.
+    pub(super) fn vertices_of(&self, owner: u32) -> [&GridVertex; 3] {
+        let (shown, RasterGrid { grid, .. }) = self.quad_of(owner);
+        let corners = grid.topology.triangles[usize::from(shown.triangle)];
+        corners.map(|corner| &grid.vertices[usize::from(corner)])
+    }
+
     fn shown_triangle(&self, owner: u32, firsts: &[u32]) -> ShownTriangle<'_> {
-        let (shown, grid, id) = self.quad_shown(owner, firsts);
-        let corners = grid.grid.topology.triangles[usize::from(shown.triangle)];
-        let vertices = corners.map(|corner| &grid.grid.vertices[usize::from(corner)]);
+        let (shown, _, id) = self.quad_shown(owner, firsts);
+        let vertices = self.vertices_of(owner);
         ShownTriangle {
             planes: TrianglePlanes::new(vertices, &self.view),
             vertices,

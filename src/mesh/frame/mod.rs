@@ -16,11 +16,14 @@ mod layers;
 pub mod merging;
 pub mod picture;
 mod reyes;
+mod sample_fragments;
 pub mod settings;
 pub mod visibility;
 mod visible_frame;
 
 pub use drawn_area::DrawnArea;
 pub use merging::{ShaderQuad, Shading};
+pub use picture::ShadedColours;
+pub use sample_fragments::SampleFragment;
 pub use settings::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 pub use visible_frame::VisibleFrame;

@@ -39,13 +39,19 @@ impl VisibleFrame {
         sampling: Sampling,
         background: Option<[f32; 3]>,
     ) -> Frame {
+        self.resolve(&self.shaded(shader, shading, sampling), background)
+    }
+
+    /// Shades the quads that leave the merging unit.
+    pub fn shaded<'a>(
+        &'a self,
+        shader: &Shader<'_>,
+        shading: &'a Shading,
+        sampling: Sampling,
+    ) -> ShadedColours<'a> {
         quadrille_base::span!("shade");
-        let quads = ShadedColours {
-            visible: self,
-            shading,
-            colours: &self.shade_quads(shader, shading, sampling),
-        };
-        self.resolve(&quads, background)
+        let colours = self.shade_quads(shader, shading, sampling);
+        ShadedColours { visible: self, shading, colours }
     }
 
     /// Runs the shader on the visible quads of `shading`. A GPU also shades the hidden ones; the counts include them.
@@ -268,11 +274,18 @@ pub fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>)
     }
 }
 
-/// One colour for all samples of a shading pixel.
-struct ShadedColours<'a> {
+/// Colours of a frame: one for all samples of a shading pixel.
+#[derive(Debug)]
+pub struct ShadedColours<'a> {
     visible: &'a VisibleFrame,
     shading: &'a Shading,
-    colours: &'a [QuadColours],
+    colours: Vec<QuadColours>,
+}
+
+impl ShadedColours<'_> {
+    pub(super) fn visible(&self) -> &VisibleFrame {
+        self.visible
+    }
 }
 
 impl SampleColours for ShadedColours<'_> {

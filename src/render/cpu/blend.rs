@@ -205,6 +205,7 @@ impl<S: Simd> BlockLanes<S> {
             over_cut: fragments.over_cut,
             open,
             before,
+            after: self.transmittance,
             weight: keep(simd, open, before * alpha),
             depth: None,
         }

@@ -30,6 +30,7 @@ pub(super) fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     let mut outlines = batch;
     let (strips, first_block) = (Strips::new(simd, tile.origin), tile.first_block(simd));
     for chunk in list.chunks(BATCH) {
+        tile.live &= !sink.hidden(|| splats[slot(chunk[0])].depth);
         if tile.live == 0 {
             break;
         }

@@ -28,9 +28,12 @@ mod renderer;
 mod replay;
 mod runs;
 mod saved;
+pub mod surfaces;
 mod tile;
 mod tile_cotangents;
 mod tile_layers;
+mod tile_rows;
+mod tile_surfaces;
 
 pub use batches::{DrawnView, KEPT_BYTES};
 pub use clock::RenderTimes;

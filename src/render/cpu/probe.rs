@@ -98,7 +98,7 @@ impl Renderer {
         let window = PixelBounds { x0: fit(x), x1: fit(x), y0: fit(y), y1: fit(y) };
         let (mut fragments, mut depth, mut depth_median) = (Vec::new(), 0.0, 0.0);
         let candidates = footprints(&view, splats, indices);
-        let pixels = blend(&view, &settings.profile, candidates, window, |blended| {
+        let pixels = blend(&view, &settings.profile, candidates, window, None, |blended| {
             let weight = blended.transmittance * blended.alpha;
             depth += weight * blended.depth;
             if blended.transmittance > MEDIAN_TRANSMITTANCE {

@@ -45,6 +45,7 @@ pub(super) fn draw(
             BEFORE_OR_AT => draw_lanes::<_, _, BEFORE_OR_AT>(simd, tile, splats, list, limits, sink),
             _ => draw_lanes::<_, _, AFTER>(simd, tile, splats, list, limits, sink),
         }
+        sink.finish(tile);
         tile.store(simd, rows);
     });
 }
@@ -71,6 +72,7 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     let strips = Strips::new(simd, tile.origin);
     let first_block = tile.first_block(simd);
     for (i, chunk) in list.chunks(BATCH).enumerate() {
+        tile.live &= !sink.hidden(|| splats[slot(chunk[0])].depth);
         if tile.live == 0 {
             break;
         }

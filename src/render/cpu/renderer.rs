@@ -9,8 +9,11 @@ use super::clock::{Clock, RenderTimes};
 use super::layers::{self, Planes, SplatGeometry};
 use super::places::ReplayBuffers;
 use super::raster;
-use super::tile::{TILE_PX, Tile, TileArea};
+use super::surfaces::{SurfaceScene, Surfaces};
+use super::tile::{TILE_PX, Tile};
 use super::tile_layers::{TileLayers, kept};
+use super::tile_rows::{area_of_tile, rows_by_tile, strips};
+use super::tile_surfaces::TileSurfaces;
 use super::{Counts, LayerSettings, RenderSettings};
 use crate::preprocess::{InPlace, PixelBounds, Projected, ProjectedSplat, ViewTransform};
 use quadrille_base::image::{Frame, LayerPicture};
@@ -120,7 +123,7 @@ impl Renderer {
         Error::refuse_if(pixels.len() != expected, "pixels", expected, pixels.len())?;
         let mut clock = self.project(splats.into(), camera, settings, task)?;
         let grid = TileGrid::new(camera.width, camera.height);
-        let blended = self.raster(pixels, grid, camera, settings, &mut clock, task);
+        let blended = self.raster(pixels, grid, camera, settings.into(), &mut clock, task);
         task.check()?;
         Ok((self.counts(blended), clock.stop()))
     }
@@ -148,7 +151,8 @@ impl Renderer {
             let most: u32 = fit(grid.rows * TILE_PX);
             band.resize(camera.width, most.min(camera.height - first));
             let pixels = band.pixels_mut();
-            fragments_blended += self.raster(pixels, grid, camera, settings, &mut clock, task);
+            fragments_blended +=
+                self.raster(pixels, grid, camera, settings.into(), &mut clock, task);
             task.check()?;
             each(&band)?;
             // The time of `each` counts only in the total.
@@ -192,6 +196,75 @@ impl Renderer {
         layers: &LayerSettings,
         task: &Task,
     ) -> Result<(Vec<LayerPicture>, Counts, RenderTimes)> {
+        self.layered(frame, splats, camera, settings.into(), layers, task)
+    }
+
+    /// Renders like [`Self::render_layers`], with surfaces among the splats. `layers` may be empty. Depths and alpha show
+    /// splats and surfaces; other layers show the splats, dimmed by the surfaces in front of them.
+    ///
+    /// ```
+    /// use quadrille_base::Task;
+    /// use quadrille_render::cpu::surfaces::{SurfaceFragment, SurfaceScene, Surfaces};
+    /// use quadrille_render::cpu::{RenderSettings, Renderer};
+    /// use quadrille_render::synth::{Recipe, Synthetic};
+    ///
+    /// let scene = Synthetic::new(Recipe::Object, 1, 1000, 0)?;
+    /// let (splats, camera) = (scene.splats(), scene.cameras()[0].resized(8, 6)?);
+    /// // A red wall directly before the camera, with one sample per pixel.
+    /// let wall = |pixel| SurfaceFragment {
+    ///     pixel,
+    ///     sample: 0,
+    ///     depth: 0.01,
+    ///     colour: [1.0, 0.0, 0.0],
+    ///     opacity: 1.0,
+    /// };
+    /// let surfaces = Surfaces::new([8, 6], 1, |[columns, rows], found| {
+    ///     found.extend(rows.flat_map(|y| columns.clone().map(move |x| wall([x, y]))));
+    /// })?;
+    /// let scene = SurfaceScene { splats: &splats, surfaces: &surfaces };
+    /// let mut frame = quadrille_base::image::Frame::new(0, 0);
+    /// let (settings, layers) = (RenderSettings::default(), Default::default());
+    /// Renderer::default().render_surfaces(&mut frame, scene, &camera, &settings, &layers, &Task::NEVER)?;
+    /// assert!(frame.pixels().iter().all(|pixel| *pixel == [1.0, 0.0, 0.0, 1.0]));
+    /// # Ok::<(), quadrille_base::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Argument`](quadrille_base::Error::Argument) if the camera has another size than the surfaces or is neither
+    /// a pinhole nor orthographic, or if depths of `layers` are distances;
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the content of `frame` is unspecified.
+    pub fn render_surfaces(
+        &mut self,
+        frame: &mut Frame,
+        scene: SurfaceScene<'_>,
+        camera: &Camera,
+        settings: &RenderSettings,
+        layers: &LayerSettings,
+        task: &Task,
+    ) -> Result<(Vec<LayerPicture>, Counts, RenderTimes)> {
+        scene.surfaces.check(camera, layers)?;
+        let drawing = Drawing { settings, surfaces: Some(scene.surfaces) };
+        if !layers.layers.is_empty() {
+            return self.layered(frame, scene.splats, camera, drawing, layers, task);
+        }
+        frame.resize(camera.width, camera.height);
+        let mut clock = self.project(scene.splats.into(), camera, settings, task)?;
+        let grid = TileGrid::new(camera.width, camera.height);
+        let blended = self.raster(frame.pixels_mut(), grid, camera, drawing, &mut clock, task);
+        task.check()?;
+        Ok((Vec::new(), self.counts(blended), clock.stop()))
+    }
+
+    fn layered(
+        &mut self,
+        frame: &mut Frame,
+        splats: &Splats,
+        camera: &Camera,
+        drawing: Drawing<'_>,
+        layers: &LayerSettings,
+        task: &Task,
+    ) -> Result<(Vec<LayerPicture>, Counts, RenderTimes)> {
+        let settings = drawing.settings;
         frame.resize(camera.width, camera.height);
         let mut clock = self.project(splats.into(), camera, settings, task)?;
         let view = ViewTransform::new(splats, camera, &settings.profile);
@@ -199,7 +272,7 @@ impl Renderer {
         clock.lap(|times| &mut times.preprocess);
         let mut planes = Planes::new([camera.width, camera.height], &layers.layers);
         let of_frame = FrameLayers { settings: layers, geometry: &geometry };
-        let blended = self.raster_kept(frame, settings, of_frame, &mut planes, &mut clock, task);
+        let blended = self.raster_kept(frame, drawing, of_frame, &mut planes, &mut clock, task);
         task.check()?;
         Ok((planes.into_pictures(), self.counts(blended), clock.stop()))
     }
@@ -217,7 +290,7 @@ impl Renderer {
         let mut clock = self.project(splats.into(), camera, settings, task)?;
         self.projected.recolour(colour);
         let grid = TileGrid::new(camera.width, camera.height);
-        self.raster(frame.pixels_mut(), grid, camera, settings, &mut clock, task);
+        self.raster(frame.pixels_mut(), grid, camera, settings.into(), &mut clock, task);
         task.check()
     }
 
@@ -268,7 +341,7 @@ impl Renderer {
         pixels: &mut [[f32; 4]],
         grid: TileGrid,
         camera: &Camera,
-        settings: &RenderSettings,
+        Drawing { settings, surfaces }: Drawing<'_>,
         clock: &mut Clock,
         task: &Task,
     ) -> u64 {
@@ -288,7 +361,14 @@ impl Renderer {
                     let (splats, list) = (listed.projected.slots(), listed.bins.tile(index));
                     let rows = &mut rows[..area.size_px[1]];
                     let mut tile = Tile::new(area);
-                    raster::draw(&mut tile, splats, list, settings, rows, &mut ());
+                    match surfaces.and_then(|surfaces| surfaces.tile(index, band)) {
+                        None => raster::draw(&mut tile, splats, list, settings, rows, &mut ()),
+                        Some(steps) => {
+                            let layers = &mut ();
+                            let mut surfaces = TileSurfaces::new(steps, layers);
+                            raster::draw(&mut tile, splats, list, settings, rows, &mut surfaces);
+                        }
+                    }
                     tile.fragments_blended
                 });
                 drawn.sum::<u64>()
@@ -302,7 +382,7 @@ impl Renderer {
     fn raster_kept(
         &mut self,
         frame: &mut Frame,
-        settings: &RenderSettings,
+        drawing: Drawing<'_>,
         layers: FrameLayers<'_>,
         planes: &mut Planes,
         clock: &mut Clock,
@@ -312,20 +392,21 @@ impl Renderer {
         const GEOMETRY: u8 = kept::DEPTH | kept::NORMAL;
         let needed = layers.settings.layers.iter();
         let draw = match needed.fold(0, |kept, &layer| kept | kept::of(layer)) {
+            _ if drawing.surfaces.is_some() => Self::raster_layers::<{ kept::ALL }>,
             ALPHA => Self::raster_layers::<ALPHA>,
             kept::DEPTH => Self::raster_layers::<{ kept::DEPTH }>,
             GEOMETRY | kept::NORMAL => Self::raster_layers::<GEOMETRY>,
             kept::ID => Self::raster_layers::<{ kept::ID }>,
             _ => Self::raster_layers::<{ kept::ALL }>,
         };
-        draw(self, frame, settings, layers, planes, clock, task)
+        draw(self, frame, drawing, layers, planes, clock, task)
     }
 
     /// Draws all tiles with layers made of the quantities `KEPT`; returns the number of blended fragments.
     fn raster_layers<const KEPT: u8>(
         &mut self,
         frame: &mut Frame,
-        settings: &RenderSettings,
+        Drawing { settings, surfaces }: Drawing<'_>,
         layers: FrameLayers<'_>,
         planes: &mut Planes,
         clock: &mut Clock,
@@ -360,7 +441,15 @@ impl Renderer {
                 sink.clear();
                 let rows = &mut rows[..height];
                 let mut tile = Tile::new(area);
-                raster::draw(&mut tile, splats, list, settings, rows, &mut *sink);
+                // Only the loop of all layers is also compiled for surfaces.
+                if const { KEPT == kept::ALL }
+                    && let Some(steps) = surfaces.and_then(|s| s.tile(index, band))
+                {
+                    let mut surfaces = TileSurfaces::new(steps, &mut *sink);
+                    raster::draw(&mut tile, splats, list, settings, rows, &mut surfaces);
+                } else {
+                    raster::draw(&mut tile, splats, list, settings, rows, &mut *sink);
+                }
                 planes.iter_mut().for_each(|rows| rows.truncate(height));
                 sink.store(settings.level, &tile.blocks, planes);
                 idle().push(sink);
@@ -376,6 +465,19 @@ impl Renderer {
     }
 }
 
+/// Settings of a frame, and the surfaces among its splats.
+#[derive(Clone, Copy)]
+pub(super) struct Drawing<'a> {
+    settings: &'a RenderSettings,
+    surfaces: Option<&'a Surfaces>,
+}
+
+impl<'a> From<&'a RenderSettings> for Drawing<'a> {
+    fn from(settings: &'a RenderSettings) -> Self {
+        Self { settings, surfaces: None }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct FrameLayers<'a> {
     settings: &'a LayerSettings,
@@ -384,37 +486,3 @@ struct FrameLayers<'a> {
 
 /// Rows of a tile in the picture, and in each plane of the layers.
 type TileRows<'a> = (&'a mut [&'a mut [[f32; 4]]], Vec<Vec<&'a mut [u32]>>);
-
-pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> TileArea {
-    let picture_px = picture.map(|px| px as usize);
-    let first_px =
-        [index % grid.columns * TILE_PX, (grid.first_row + index / grid.columns) * TILE_PX];
-    TileArea {
-        first_px,
-        size_px: [0, 1].map(|axis| TILE_PX.min(picture_px[axis] - first_px[axis])),
-        picture_px,
-    }
-}
-
-/// Divides a picture into one strip per row of tiles. The threads divide the strips further, since dividing the
-/// whole picture at once takes a hundredth of a frame's time.
-pub(super) fn strips<T>(pixels: &mut [T], width: u32, values: usize) -> Vec<&mut [T]> {
-    pixels.chunks_mut(width as usize * values * TILE_PX).collect()
-}
-
-/// Divides a picture into the rows of each tile: [`TILE_PX`] slices per tile, empty below the picture.
-pub(super) fn rows_by_tile<T>(
-    pixels: &mut [T],
-    width: u32,
-    values: usize,
-    grid: TileGrid,
-) -> Vec<&mut [T]> {
-    let mut rows: Vec<&mut [T]> =
-        (0..grid.len() * TILE_PX).map(|_| <&mut [_]>::default()).collect();
-    for (y, line) in pixels.chunks_exact_mut(width as usize * values).enumerate() {
-        for (column, piece) in line.chunks_mut(TILE_PX * values).enumerate() {
-            rows[(y / TILE_PX * grid.columns + column) * TILE_PX + y % TILE_PX] = piece;
-        }
-    }
-    rows
-}

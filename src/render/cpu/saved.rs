@@ -12,10 +12,11 @@ use super::channels::{
     check_length,
 };
 use super::places::{ReplayBuffers, TilePlaces, tiles};
-use super::renderer::{Renderer, area_of_tile};
+use super::renderer::Renderer;
 use super::replay::{ReplayedTile, place, record_lines};
 use super::tile::Tile;
 use super::tile_cotangents::{PictureRows, TileCotangents};
+use super::tile_rows::area_of_tile;
 use crate::preprocess::{ProjectedChunk, ProjectedSplat, SplatSource, ViewTransform};
 use quadrille_base::math::buffer::{Line, as_atomic_u64, stream_lines};
 use quadrille_base::math::{SimdLevel, fit, index, narrow, prefetch};

@@ -3,7 +3,7 @@
 use fearless_simd::{dispatch, f32x16, prelude::*, u32x16};
 
 use super::LayerSettings;
-use super::layer_sink::{BlendedLanes, LayerSink};
+use super::layer_sink::{BlendedLanes, LayerSink, TakenLight};
 use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE, NO_ID, SplatGeometry};
 use super::runs::BATCH;
 use super::tile::{BLOCK_PX, PixelBlock, TILE_BLOCKS};
@@ -312,6 +312,15 @@ impl<const KEPT: u8> LayerSink for TileLayers<'_, KEPT> {
             for rank in ranks {
                 (weight, id) = displace(simd, weight, id, rank);
             }
+        }
+    }
+
+    // Normals, identifiers and counts are those of splats.
+    fn add_surface(&mut self, block: usize, lane: usize, light: TakenLight) {
+        self.depth[block].0[lane] += light.weight * light.depth;
+        self.inverse[block].0[lane] += light.weight / light.depth;
+        if light.before > narrow(MEDIAN_TRANSMITTANCE) {
+            self.median[block].0[lane] = light.depth;
         }
     }
 }

@@ -5,12 +5,14 @@ mod exposure;
 mod framing;
 mod input;
 mod look;
+mod placed;
 mod run;
 mod settings;
 mod views;
 
 pub use input::MeshInput;
 pub use look::{LightChoice, Look, LookSettings};
+pub use placed::{MeshPlacement, PlacedMeshes};
 pub use run::{Frames, MeshRunSettings, PreparedMesh};
 pub use settings::{AxisDirection, MeshSettings, ShaderEffect};
 pub use views::up_of;

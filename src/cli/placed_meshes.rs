@@ -1,0 +1,44 @@
+//! Flags for meshes among the splats of a scene, which `render` and `sim` share.
+
+use std::path::{Path, PathBuf};
+
+use super::session::Session;
+use quadrille_base::error::Result;
+use quadrille_suite::mesh_input::{LookSettings, MeshPlacement, PlacedMeshes};
+
+/// Flags for meshes and their places.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Meshes")]
+pub(super) struct PlacedMeshFlags {
+    /// Meshes to draw among the splats, separated by commas, each a file or a name as for `mesh`: an opaque surface hides
+    /// the splats whose centres are behind it. Only pinholes draw meshes
+    #[arg(long = "mesh", value_name = "MESH", value_delimiter = ',')]
+    meshes: Vec<PathBuf>,
+    /// Moves of a mesh in the world of the scene, in order and with the values that `convert` takes, as in "scale 2 rotate
+    /// 0,90,0 translate 0,1,0". The first flag moves the first mesh, and so on
+    #[arg(long = "mesh-move", value_name = "MOVES", requires = "meshes", allow_hyphen_values = true, value_parser = MeshPlacement::parse)]
+    moves: Vec<MeshPlacement>,
+}
+
+impl PlacedMeshFlags {
+    pub(super) fn is_given(&self) -> bool {
+        !self.meshes.is_empty()
+    }
+
+    pub(super) fn load(
+        &self,
+        samples: u32,
+        look: &LookSettings,
+        session: &Session,
+    ) -> Result<Option<PlacedMeshes>> {
+        if !self.is_given() {
+            return Ok(None);
+        }
+        let load = || PlacedMeshes::load(&self.meshes, &self.moves, samples, look, session);
+        session.install(load).map(Some)
+    }
+
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.meshes.iter().map(PathBuf::as_path)
+    }
+}
