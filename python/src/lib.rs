@@ -13,6 +13,7 @@ mod errors;
 mod gradients;
 mod gsplat;
 mod losses;
+mod meshes;
 mod pairs;
 mod picture;
 mod render;
@@ -38,6 +39,8 @@ mod _quadrille {
     use super::gsplat::{RawSavedPictures, rasterize, write_raw};
     #[pymodule_export]
     use super::losses::loss;
+    #[pymodule_export]
+    use super::meshes::{RawMeshes, load_meshes};
     #[pymodule_export]
     use super::picture::{compare, encode_picture, over, read_picture, rgb8, save_picture};
     #[pymodule_export]

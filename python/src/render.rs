@@ -1,10 +1,11 @@
 //! Rendering of scenes to numpy arrays: colours and layers.
 
 use pyo3::prelude::*;
+use quadrille::surfaces::SurfaceScene;
 use quadrille::{
     Camera, Counts, Error, Frame, Layer, LayerPicture, LayerSettings, Profile, RenderSettings,
     RenderTimes, Renderer, Splats, StopRule, Task, TopCount, render_reference,
-    render_reference_layers,
+    render_reference_layers, render_reference_surfaces,
 };
 use quadrille_base::choice::Choice;
 use quadrille_base::image::{FRAME_BYTES, check_memory, composite_over};
@@ -12,6 +13,7 @@ use quadrille_base::image::{FRAME_BYTES, check_memory, composite_over};
 use crate::arrays::{array, filled};
 use crate::camera::RawCamera;
 use crate::errors::to_python;
+use crate::meshes::RawMeshes;
 use crate::run::Call;
 use crate::scene::RawScene;
 
@@ -57,6 +59,7 @@ pub(crate) struct Look {
     background: Option<[f32; 3]>,
     reference: bool,
     threads: Option<usize>,
+    meshes: Option<Py<RawMeshes>>,
 }
 
 impl Look {
@@ -110,6 +113,7 @@ struct Drawing {
     layers: LayerSettings,
     background: Option<[f32; 3]>,
     reference: bool,
+    meshes: Option<Py<RawMeshes>>,
 }
 
 impl Drawing {
@@ -124,25 +128,41 @@ impl Drawing {
     ) -> quadrille::Result<Drawn> {
         let (settings, has_layers) = (&self.settings, !self.layers.layers.is_empty());
         let mut frame = None;
-        let (layers, counts, times) = match (self.reference, has_layers) {
-            (true, false) => {
+        let surfaces =
+            |meshes: &Py<RawMeshes>| meshes.get().0.surfaces(camera, settings.level, task);
+        let surfaces = self.meshes.as_ref().map(surfaces).transpose()?;
+        let scene = surfaces.as_ref().map(|surfaces| SurfaceScene { splats, surfaces });
+        let (layers, counts, times) = match (self.reference, has_layers, scene) {
+            (true, _, Some(scene)) => {
+                let (drawn, layers, counts) =
+                    render_reference_surfaces(scene, camera, settings, &self.layers)?;
+                frame = Some(drawn);
+                (layers, counts, None)
+            }
+            (false, _, Some(scene)) => {
+                let drawn = frame.insert(Frame::new(camera.width, camera.height));
+                let (layers, counts, times) =
+                    renderer.render_surfaces(drawn, scene, camera, settings, &self.layers, task)?;
+                (layers, counts, Some(times))
+            }
+            (true, false, None) => {
                 let (drawn, counts) = render_reference(splats, camera, settings);
                 frame = Some(drawn);
                 (Vec::new(), counts, None)
             }
-            (true, true) => {
+            (true, true, None) => {
                 let (drawn, layers, counts) =
                     render_reference_layers(splats, camera, settings, &self.layers);
                 frame = Some(drawn);
                 (layers, counts, None)
             }
             // Drawn directly into the pixels: copying the frame takes a tenth of the drawing time.
-            (false, false) => {
+            (false, false, None) => {
                 let (counts, times) =
                     renderer.render_pixels(pixels, splats, camera, settings, task)?;
                 (Vec::new(), counts, Some(times))
             }
-            (false, true) => {
+            (false, true, None) => {
                 let drawn = frame.insert(Frame::new(camera.width, camera.height));
                 let (layers, counts, times) =
                     renderer.render_layers(drawn, splats, camera, settings, &self.layers, task)?;
@@ -180,6 +200,7 @@ pub(crate) fn render<'py>(
         layers: look.layers()?,
         background: look.background,
         reference: look.reference,
+        meshes: look.meshes,
     };
     let camera = &camera.0;
     let planes: u64 = drawing.layers.layers.iter().map(|l| l.planes() as u64).sum();

@@ -246,13 +246,12 @@ fn hold(found: &Frame, expected: &Frame, what: &str) {
     assert!(db >= LEAST_DB && alpha < 1e-3, "{what}: {db:.1} dB, alpha within {alpha:e}");
 }
 
-/// Draws meshes, one per list of triangles, with the scalar renderer and on every SIMD level.
-fn hold_to_definition(
-    recipe: Recipe,
-    view: usize,
-    samples: u32,
-    shape: &[(f64, Vec<[f64; 3]>, [f32; 4])],
-) {
+/// A strip of triangles: the share of the splats that is in front of it, its corners in pixels with their relative depths,
+/// and its colour.
+type Strip = (f64, Vec<[f64; 3]>, [f32; 4]);
+
+/// Draws meshes, one per strip, with the scalar renderer and on every SIMD level.
+fn hold_to_definition(recipe: Recipe, view: usize, samples: u32, shape: &[Strip]) {
     let (splats, camera) = scene(recipe, view);
     let folder = tempfile::tempdir().unwrap();
     let (mut triangles, mut paths) = (Vec::new(), Vec::new());

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ._camera import Camera, load_cameras
     from ._convert import Table, convert, load_table
     from ._draw import Simulation, presets, profiles, render, render_many, simulate
+    from ._meshes import Meshes, load_meshes
     from ._picture import Picture, compare, read_picture
     from ._quadrille import FormatError, LimitError
     from ._runs import bench, deferred, mesh, plot
@@ -38,6 +39,7 @@ __all__ = [
     "Camera",
     "FormatError",
     "LimitError",
+    "Meshes",
     "Picture",
     "Scene",
     "Simulation",
@@ -50,6 +52,7 @@ __all__ = [
     "deferred",
     "load",
     "load_cameras",
+    "load_meshes",
     "load_table",
     "loads",
     "mesh",
@@ -71,6 +74,7 @@ _MODULES = {
     "_camera": ["Camera", "load_cameras"],
     "_convert": ["Table", "convert", "load_table"],
     "_draw": ["Simulation", "presets", "profiles", "render", "render_many", "simulate"],
+    "_meshes": ["Meshes", "load_meshes"],
     "_picture": ["Picture", "compare", "read_picture"],
     "_quadrille": ["FormatError", "LimitError"],
     "_runs": ["bench", "deferred", "mesh", "plot"],

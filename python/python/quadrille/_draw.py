@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from . import _quadrille
-from ._arrays import colour
+from ._arrays import colour, raw
 from ._camera import Camera, raw_camera
+from ._meshes import Meshes
 from ._picture import Picture
 from ._progress import Progress, watched
 from ._scene import Scene, raw_scene
@@ -30,6 +31,7 @@ def render(
     background: object = None,
     reference: bool = False,
     threads: int | None = None,
+    meshes: Meshes | None = None,
 ) -> Picture:
     """Renders a view of a scene with the picture of the reference renderer, to 1e-6 or so. The same arguments give the
     same bytes on any number of threads.
@@ -46,6 +48,8 @@ def render(
     background : an opaque grey or colour [3]; by default the picture is transparent where nothing covers it.
     reference : draw with the scalar reference renderer, which defines the picture and is slow.
     threads : number of threads; by default the number of `set_threads`.
+    meshes : meshes among the splats, from `load_meshes`; the camera must be a pinhole. Depths and alpha show splats and
+        meshes, other layers the splats, dimmed by the meshes before them.
 
     Raises
     ------
@@ -70,6 +74,7 @@ def render(
         "background": None if background is None else colour(background, "background"),
         "reference": bool(reference),
         "threads": None if threads is None else checked_threads(threads),
+        "meshes": None if meshes is None else raw(meshes, "meshes", _quadrille.Meshes, "load_meshes"),
     }
     rgba, planes, counts, times = _quadrille.render(raw_scene(scene), raw_camera(camera), look)
     named = {name: _layer(planes_of) for name, planes_of in planes}

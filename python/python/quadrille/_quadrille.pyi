@@ -10,6 +10,7 @@ __all__ = [
     "Camera",
     "FormatError",
     "LimitError",
+    "Meshes",
     "PlaneGradients",
     "SavedPictures",
     "Scene",
@@ -23,6 +24,7 @@ __all__ = [
     "encode_picture",
     "load",
     "load_cameras",
+    "load_meshes",
     "load_table",
     "loads",
     "loss",
@@ -92,6 +94,9 @@ class Camera:
     def viewmat(self) -> list[list[float]]: ...
     @property
     def distortion(self) -> list[float]: ...
+
+@final
+class Meshes: ...
 
 @final
 class Scene:
@@ -180,6 +185,9 @@ def convert_scene(
 def encode_picture(rgba: _Floats, name: str) -> bytes: ...
 def load(path: str, axes: str | None, lod: int, progress: _Progress) -> Scene: ...
 def load_cameras(path: str, transform: str | None, split: str | None) -> tuple[list[Camera], list[str]]: ...
+def load_meshes(
+    paths: list[str], transforms: list[list[list[float]]], samples: int, light: str, exposure: float | None
+) -> tuple[Meshes, list[str]]: ...
 def load_table(path: str, progress: _Progress) -> Table: ...
 def loads(data: bytes, name: str, axes: str | None, lod: int) -> Scene: ...
 def loss(
