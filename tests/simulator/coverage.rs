@@ -323,6 +323,7 @@ fn exact_splat(mean: [f64; 2], sigmas: [f64; 2], turn: f64, opacity: f64) -> Exa
             p * sin * sin + q * cos * cos,
         ],
         determinant: p * q,
+        disc: None,
         opacity,
         colour: [1.0; 3],
     }
