@@ -212,7 +212,7 @@ fn fields_without_effect(rows: &[&Row]) -> Vec<String> {
             // The name of a configuration may be all that two values differ by.
             (key.scene, key.seed, key.view, key.preset, key.changed)
         };
-        let is_same = groups(rows, |row| without(row)).iter().all(|(_, rows)| {
+        let is_same = groups(rows, without).iter().all(|(_, rows)| {
             let cycles = |row: &Row| -> Vec<_> {
                 row.methods.iter().map(|method| (method.name.clone(), method.cycles)).collect()
             };

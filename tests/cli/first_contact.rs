@@ -440,7 +440,13 @@ fn examples_of_help_pages_are_accepted() {
         }
         for example in examples.replace("\\\n", "").lines() {
             let words = example.split(['>', '|']).next().unwrap_or_default();
-            let words: Vec<_> = words.split_whitespace().map(|w| w.trim_matches('\'')).collect();
+            // Every second piece stands between quotes, and is one word.
+            let pieces = words.split('\'').enumerate();
+            let words = pieces.flat_map(|(at, piece)| match at % 2 {
+                0 => piece.split_whitespace().collect(),
+                _ => vec![piece],
+            });
+            let words: Vec<_> = words.collect();
             assert_eq!(words[..2], ["quadrille", command], "{example}");
             // Values are parsed before the help page is printed.
             place.expect(DONE, &[&words[1..], &["--help"]].concat());

@@ -6,7 +6,7 @@ use crate::support::program::{DONE, Place, SHOT, USAGE};
 
 /// Mean PSNR of a comparison in dB; infinite for identical pictures.
 fn psnr(place: &Place, call: &[&str]) -> f64 {
-    let document = place.json(call);
+    let document = place.document(call);
     document["mean"]["psnr_db"].as_f64().unwrap_or(f64::INFINITY)
 }
 
@@ -29,7 +29,7 @@ fn cameras_of_a_smaller_world_have_a_smaller_near_plane() {
     // Splats are pruned by the same views before and after the move.
     let count = |name: &str, steps: &[&str]| {
         let call = ["convert", "scene.ply", "--cameras", "cameras.json", "--json", "-o", name];
-        place.json(&[&call[..], steps].concat())["splats"].clone()
+        place.document(&[&call[..], steps].concat())["output"]["splats"].as_u64().unwrap()
     };
     let first = count("a.ply", &["--prune", "0.05", "--scale", "0.01"]);
     assert_eq!(count("b.ply", &["--scale", "0.01", "--prune", "0.05"]), first);
