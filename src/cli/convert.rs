@@ -15,7 +15,7 @@ use super::options::NearFlag;
 use super::outputs::{Outputs, first_given, refuse_given, refuse_terminal};
 use super::resume::{Resume, note_of};
 use super::session::{Progress, Session};
-use super::view_page::{check_pinholes, write_cameras};
+use super::view_page::write_cameras;
 use super::views::JudgingViews;
 use quadrille_base::output::{STDOUT, write_bytes};
 use quadrille_base::parse::whole_number;
@@ -147,7 +147,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         first_given([("--prune", is_pruned), ("--cameras-out", args.cameras_out.is_some())]);
     let views = (is_compared || refused_by.is_some())
         .then(|| JudgingViews::new(&args.views, scene, refused_by, session))
-        .transpose()?;
+        .transpose()?
+        .map(|views| views.of_pinholes(args.cameras_out.is_some()));
     // For a folder, list the scene file in it; if it has none, loading the folder reports the error.
     let of_folder = |path: &PathBuf| scene_file(path).unwrap_or_else(|_| path.clone());
     let read: Vec<PathBuf> = args.scenes.iter().map(of_folder).collect();
@@ -186,7 +187,6 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut host = Host {
         limits: &args.limits,
         verdict: Verdict::default(),
-        writes_cameras: args.cameras_out.is_some(),
         scene,
         views,
         session,
@@ -292,8 +292,6 @@ struct Host<'a> {
     limits: &'a LimitFlags,
     /// Verdict about the output, once it was compared.
     verdict: Verdict,
-    /// Whether the cameras are written to a file, which takes pinholes alone.
-    writes_cameras: bool,
     scene: &'a Path,
     views: Option<JudgingViews>,
     session: &'a Session,
@@ -329,13 +327,7 @@ impl ConversionHost for Host<'_> {
 
     fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>> {
         match &self.views {
-            Some(views) => {
-                let cameras = views.cameras(self.scene, splats, self.session)?;
-                if self.writes_cameras {
-                    check_pinholes(&cameras)?;
-                }
-                Ok(cameras)
-            }
+            Some(views) => views.cameras(self.scene, splats, self.session),
             None => Ok(Vec::new()),
         }
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::session::Session;
+use super::view_page::check_pinholes;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, check_memory};
 use quadrille_render::convert::JUDGING_ORBIT;
@@ -16,6 +17,7 @@ pub(crate) struct JudgingViews {
     pub(crate) source: String,
     /// Whether files or flags place the views in the world of the scene as it was read.
     pub(crate) is_placed: bool,
+    needs_pinholes: bool,
 }
 
 impl JudgingViews {
@@ -68,7 +70,13 @@ impl JudgingViews {
             source,
             is_placed: has_place || chosen.cameras.is_some(),
             views: chosen.with_all_unless_selected(),
+            needs_pinholes: false,
         })
+    }
+
+    /// The views, which `--cameras-out` writes if `is_written`: all must be pinholes.
+    pub(crate) fn of_pinholes(self, is_written: bool) -> Self {
+        Self { needs_pinholes: is_written, ..self }
     }
 
     pub(crate) fn cameras(
@@ -79,6 +87,9 @@ impl JudgingViews {
     ) -> Result<Vec<Camera>> {
         let cameras = views_of(&self.views, scene, splats, session)?.cameras;
         check_frames(&cameras, FRAME_BYTES)?;
+        if self.needs_pinholes {
+            check_pinholes(&cameras)?;
+        }
         Ok(cameras)
     }
 

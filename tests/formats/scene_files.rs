@@ -109,7 +109,9 @@ proptest! {
         prop_assert_eq!(scene.splats.len(), rows.len());
         prop_assert_eq!(scene.splats.sh_degree(), layout.degree);
         prop_assert_eq!(scene.dropped.total(), 0);
-        prop_assert_eq!(scene.profile_hint, layout.filtered.then_some("mip-splatting"));
+        let of_discs = layout.flat.then_some("2dgs");
+        let hint = layout.filtered.then_some("mip-splatting").or(of_discs);
+        prop_assert_eq!(scene.profile_hint, hint);
         for (i, row) in rows.iter().enumerate() {
             check(&scene, i, row, &layout);
         }

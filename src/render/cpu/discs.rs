@@ -1,4 +1,4 @@
-//! Draws the discs of a tile, front to back: the loop of [`raster`](super::raster) for profiles of discs.
+//! Draws the discs of a tile, front to back: the loop for profiles of discs.
 //!
 //! A fragment takes a division and twice the arithmetic of an ellipse's, so that no interleaving is needed to hide latencies.
 
@@ -8,14 +8,13 @@ use fearless_simd::{f32x16, prelude::*};
 use super::blend::{BlendLimits, BlockLanes, Fragments};
 use super::coverage::{SLACK_PX, Strips};
 use super::layer_sink::LayerSink;
-use super::raster::slot;
-use super::runs::{BATCH, Runs};
+use super::runs::{BATCH, Runs, slot};
 use super::tile::{BLOCK_OFFSETS, BLOCK_PX, TILE_BLOCKS, TILE_PX, Tile};
 use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedDisc, ProjectedSplat};
 use quadrille_base::math::lanes::{LaneCounts, exp2_where};
 use quadrille_base::math::whole;
 
-/// [`raster::draw`](super::raster::draw) in lanes, for discs.
+/// Draws the discs of a list into a tile, as the raster does ellipses.
 #[inline(always)]
 pub(super) fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     simd: S,

@@ -10,7 +10,7 @@ use super::blend::{
 use super::coverage::Strips;
 use super::discs;
 use super::layer_sink::LayerSink;
-use super::runs::{BATCH, GROUP, PADDING, Runs};
+use super::runs::{BATCH, GROUP, PADDING, Runs, slot};
 use super::tile::{BLOCK_OFFSETS, PixelLanes, SINK, Tile};
 use crate::preprocess::ProjectedSplat;
 use quadrille_base::math::lanes::{LaneCounts, has_mask_registers};
@@ -48,13 +48,6 @@ pub(super) fn draw(
         sink.finish(tile);
         tile.store(simd, rows);
     });
-}
-
-/// Slot of the splat of an entry of a list.
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "the low half")]
-pub(super) fn slot(entry: u64) -> usize {
-    entry as u32 as usize
 }
 
 #[inline(always)]

@@ -13,6 +13,13 @@ pub(super) const PADDING: usize = BATCH;
 const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
 const _: () = assert!(BATCH == 64 && BLOCKS == 64);
 
+/// Slot of the splat of an entry of a list.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the low half")]
+pub(super) fn slot(entry: u64) -> usize {
+    entry as u32 as usize
+}
+
 /// Remaining splats of a block's run, one bit each; iterates over their numbers, nearest first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run(u64);
