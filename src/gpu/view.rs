@@ -46,7 +46,7 @@ impl<'a> PreparedView<'a> {
     /// Projects and sorts the splats in f64 whatever the SIMD level, since one pixel more would change all cycle counts.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled) if `task` is cancelled.
+    /// [`Error::Cancelled`] if `task` is cancelled.
     pub fn new(
         splats: &'a Splats,
         camera: &Camera,
