@@ -134,7 +134,7 @@ impl Plane {
     }
 }
 
-/// Planes around the frustum of a pinhole; none for other projections.
+/// Planes around the frustum of a pinhole, for discs those before and behind it alone; none for other projections.
 fn planes(view: &ViewTransform) -> Vec<Plane> {
     let mut planes = Vec::new();
     if !view.projection.is_pinhole() || view.near < 0.0 {
@@ -149,6 +149,10 @@ fn planes(view: &ViewTransform) -> Vec<Plane> {
     add([0.0, 0.0, -1.0], -view.near);
     if view.far.is_finite() {
         add([0.0, 0.0, 1.0], view.far);
+    }
+    if view.is_disc {
+        // A disc that the plane of the camera cuts may reach any pixel.
+        return planes;
     }
     let blur = (cut_radius_squared(1.0) * view.low_pass_px2).sqrt();
     for axis in 0..2 {
