@@ -177,7 +177,7 @@ pub fn table(rows: &[Row], heading: &str) -> String {
     };
     format!(
         "{table}Arithmetic means over the views of a scene, and over the scenes; speedups are over the baseline.\n\
-         {left_out}{without_effect}{}",
+         {without_effect}{}{left_out}",
         remark_on_clocks(&rows)
     )
 }
