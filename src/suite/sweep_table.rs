@@ -194,7 +194,7 @@ fn remark_on_clocks(rows: &[&Row]) -> String {
         return String::new();
     }
     format!(
-        "The clocks differ ({} MHz): cycles are no times, which `--csv` has in the column frame_ms.\n",
+        "The clocks differ ({} MHz): the column frame_ms of `--csv` has times to compare in place of cycles.\n",
         clocks.join(", ")
     )
 }

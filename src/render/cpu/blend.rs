@@ -20,6 +20,32 @@ pub(super) const BEFORE: u8 = 1;
 pub(super) const BEFORE_OR_AT: u8 = 2;
 pub(super) const AFTER: u8 = 3;
 
+/// Evaluates an expression with a kind of [`StopRule`] as the constant `$stop`.
+macro_rules! with_stop_kind {
+    ($kind:expr, $stop:ident => $body:expr) => {{
+        use $crate::cpu::blend::{AFTER, BEFORE, BEFORE_OR_AT, NEVER};
+        match $kind {
+            NEVER => {
+                const $stop: u8 = NEVER;
+                $body
+            }
+            BEFORE => {
+                const $stop: u8 = BEFORE;
+                $body
+            }
+            BEFORE_OR_AT => {
+                const $stop: u8 = BEFORE_OR_AT;
+                $body
+            }
+            _ => {
+                const $stop: u8 = AFTER;
+                $body
+            }
+        }
+    }};
+}
+pub(super) use with_stop_kind;
+
 /// Kind of a rule, and its threshold as a transmittance.
 pub(super) fn stop_kind(rule: StopRule) -> (u8, f32) {
     match rule {

@@ -1,11 +1,12 @@
 //! Draws the discs of a tile, front to back: the loop for profiles of discs.
 //!
 //! A fragment takes a division and twice the arithmetic of an ellipse's, so that no interleaving is needed to hide latencies.
+//! The stop rule is chosen per fragment, since a loop for each rule would quadruple the code.
 
 use bytemuck::Zeroable;
 use fearless_simd::{f32x16, prelude::*};
 
-use super::blend::{BlendLimits, BlockLanes, Fragments};
+use super::blend::{BlendLimits, BlockLanes, Fragments, with_stop_kind};
 use super::coverage::{SLACK_PX, Strips};
 use super::layer_sink::LayerSink;
 use super::runs::{BATCH, Runs, slot};
@@ -16,12 +17,12 @@ use quadrille_base::math::whole;
 
 /// Draws the discs of a list into a tile, as the raster does ellipses.
 #[inline(always)]
-pub(super) fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
+pub(super) fn draw_lanes<S: Simd, L: LayerSink>(
     simd: S,
     tile: &mut Tile,
     splats: &[ProjectedSplat],
     list: &[u64],
-    limits: BlendLimits,
+    (limits, stop): (BlendLimits, u8),
     sink: &mut L,
 ) {
     let mut discs = [ProjectedDisc::zeroed(); BATCH];
@@ -55,16 +56,23 @@ pub(super) fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
             let mut pixels = BlockLanes::load(simd, &tile.blocks[block]);
             for number in run {
                 let (fragments, depth) = shade(simd, &discs[number], positions, limits.alpha_cap);
-                let mut blended = pixels.cover::<STOP>(simd, limits.stop_at, &fragments);
+                let (mut blended, is_open) = with_stop_kind!(stop, STOP => {
+                    let blended = pixels.cover::<STOP>(simd, limits.stop_at, &fragments);
+                    (blended, pixels.is_open::<STOP>(simd, limits.stop_at))
+                });
                 blended.depth = Some(depth);
                 sink.add(simd, number, &batch[number], block, &blended);
                 counts.add(simd, fragments.over_cut & blended.open);
                 pixels.add(simd, blended.weight, batch[number].colour);
-                if !pixels.is_open::<STOP>(simd, limits.stop_at) {
+                if !is_open {
                     break;
                 }
             }
-            if !pixels.store::<STOP>(simd, limits.stop_at, &mut tile.blocks[block]) {
+            let block_of_tile = &mut tile.blocks[block];
+            let is_open = with_stop_kind!(stop, STOP => {
+                pixels.store::<STOP>(simd, limits.stop_at, block_of_tile)
+            });
+            if !is_open {
                 tile.live &= !(1 << block);
             }
         }

@@ -4,8 +4,7 @@ use fearless_simd::{dispatch, f32x16, prelude::*};
 
 use super::RenderSettings;
 use super::blend::{
-    AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, BlockLanes, Fragments, NEVER, exponents, fragments,
-    offsets, stop_kind,
+    BlendLimits, BlockLanes, Fragments, exponents, fragments, offsets, stop_kind, with_stop_kind,
 };
 use super::coverage::Strips;
 use super::discs;
@@ -35,15 +34,12 @@ pub(super) fn draw(
     let limits = BlendLimits { alpha_cap: cap_rounded_down(settings.profile.alpha_cap), stop_at };
     let is_disc = settings.profile.is_disc;
     dispatch!(settings.level.frame_level(), simd => {
-        match kind {
-            NEVER if is_disc => discs::draw_lanes::<_, _, NEVER>(simd, tile, splats, list, limits, sink),
-            BEFORE if is_disc => discs::draw_lanes::<_, _, BEFORE>(simd, tile, splats, list, limits, sink),
-            BEFORE_OR_AT if is_disc => discs::draw_lanes::<_, _, BEFORE_OR_AT>(simd, tile, splats, list, limits, sink),
-            _ if is_disc => discs::draw_lanes::<_, _, AFTER>(simd, tile, splats, list, limits, sink),
-            NEVER => draw_lanes::<_, _, NEVER>(simd, tile, splats, list, limits, sink),
-            BEFORE => draw_lanes::<_, _, BEFORE>(simd, tile, splats, list, limits, sink),
-            BEFORE_OR_AT => draw_lanes::<_, _, BEFORE_OR_AT>(simd, tile, splats, list, limits, sink),
-            _ => draw_lanes::<_, _, AFTER>(simd, tile, splats, list, limits, sink),
+        if is_disc {
+            discs::draw_lanes(simd, tile, splats, list, (limits, kind), sink);
+        } else {
+            with_stop_kind!(kind, STOP => {
+                draw_lanes::<_, _, STOP>(simd, tile, splats, list, limits, sink)
+            });
         }
         sink.finish(tile);
         tile.store(simd, rows);

@@ -166,28 +166,21 @@ impl ProjectedDisc {
         // The dual conic of the outline, whose centre is its pole.
         let dual = |a, b| squares(a, b, radius2) / divisor;
         let centre = [dual(x, w), dual(y, w)];
-        // Per squared unit of (u, v). The least variance keeps lines from having no inverse.
-        let variance = |a: usize, b: usize, ab: f64| (centre[a] * centre[b] - ab) / radius2;
-        let least = LEAST_OUTLINE_PX2 / radius2;
+        // (u, v) are standard deviations times a factor, whose square is this.
+        let per_deviation2 = std::f64::consts::LOG2_E / 2.0;
+        let deviations2 = radius2 / per_deviation2;
+        let variance = |a: usize, b: usize, ab: f64| (centre[a] * centre[b] - ab) / deviations2;
+        // The least variance keeps lines from having no inverse.
+        let least = LEAST_OUTLINE_PX2 / deviations2;
         let xx = variance(0, 0, dual(x, x)).max(0.0) + least;
         let yy = variance(1, 1, dual(y, y)).max(0.0) + least;
         let most = ((xx - least) * (yy - least)).sqrt();
         let xy = variance(0, 1, dual(x, y)).clamp(-most, most);
-        let determinant = xx * yy - xy * xy;
-        let (p, q, slope) = ((yy / determinant).sqrt(), 1.0 / yy.sqrt(), xy / yy);
-        let [mx, my] = [0, 1].map(|axis| f64::from(self.mean_px[axis]) + centre[axis]);
-        let tip = radius2.sqrt() * xy / xx.sqrt();
+        let mean = [0, 1].map(|axis| f64::from(self.mean_px[axis]) + centre[axis]);
+        let (determinant, radius) = (xx * yy - xy * xy, deviations2.sqrt());
         ProjectedSplat {
-            u_at_centre: narrow(p * (slope * my - mx)),
-            v_at_centre: narrow(-q * my),
-            u_per_x: narrow(p),
-            u_per_y: narrow(p * slope),
-            v_per_y: narrow(q),
             log2_opacity: self.log2_opacity,
-            x_per_u: narrow(1.0 / p),
-            leftmost_y: narrow(my - tip),
-            rightmost_y: narrow(my + tip),
-            ..ProjectedSplat::zeroed()
+            ..ProjectedSplat::of_ellipse(mean, [xx, xy, yy], determinant, radius)
         }
     }
 }

@@ -295,28 +295,15 @@ impl ExactSplat {
 
     /// Converts the splat to the form that renderers draw.
     pub fn to_projected(&self, index: u32) -> ProjectedSplat {
-        let [xx, xy, yy] = self.covariance;
-        let k = (std::f64::consts::LOG2_E / 2.0).sqrt();
-        let (p, q, slope) = (k * (yy / self.determinant).sqrt(), k / yy.sqrt(), xy / yy);
-        let [mx, my] = self.mean_from_centre_px;
-        // The rightmost point of the ellipse r^2 = d^T Sigma^-1 d lies r * xy / sqrt(xx) below the
-        // centre.
-        let tip = cut_radius_squared(self.opacity).sqrt() * xy / xx.sqrt();
+        let radius = cut_radius_squared(self.opacity).sqrt();
+        let (mean, determinant) = (self.mean_from_centre_px, self.determinant);
         let projected = ProjectedSplat {
-            u_at_centre: narrow(p * (slope * my - mx)),
-            v_at_centre: narrow(-q * my),
-            u_per_x: narrow(p),
-            u_per_y: narrow(p * slope),
-            v_per_y: narrow(q),
             log2_opacity: narrow(self.opacity.log2()),
             // Must be finite, since 0 times the colour is added to pixels of a block outside the footprint.
             colour: self.colour.map(|c| narrow(c).min(f32::MAX)),
-            x_per_u: narrow(1.0 / p),
-            leftmost_y: narrow(my - tip),
-            rightmost_y: narrow(my + tip),
-            mean_px: [narrow(mx), narrow(my)],
             depth: narrow(self.depth),
             index,
+            ..ProjectedSplat::of_ellipse(mean, self.covariance, determinant, radius)
         };
         self.disc.map_or(projected, |disc| disc.to_projected(projected))
     }

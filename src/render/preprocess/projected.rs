@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use fearless_simd::{dispatch, prelude::*};
 
 use super::transpose::columns_of_4;
-use quadrille_base::math::{SimdLevel, whole};
+use quadrille_base::math::{SimdLevel, narrow, whole};
 use quadrille_scene::BLOCK;
 
 /// log2(1/255): the alpha cut as an exponent of two.
@@ -69,6 +69,32 @@ pub struct SplatShapes {
 }
 
 impl ProjectedSplat {
+    /// A splat with the footprint of an ellipse: its mean in pixels from the picture's centre, its covariance with the
+    /// determinant, and the radius of the footprint in standard deviations. Opacity, colour, depth and index are 0.
+    pub(super) fn of_ellipse(
+        [mx, my]: [f64; 2],
+        [xx, xy, yy]: [f64; 3],
+        determinant: f64,
+        radius: f64,
+    ) -> Self {
+        let k = (std::f64::consts::LOG2_E / 2.0).sqrt();
+        let (p, q, slope) = (k * (yy / determinant).sqrt(), k / yy.sqrt(), xy / yy);
+        // The rightmost point of the ellipse r^2 = d^T Sigma^-1 d lies r * xy / sqrt(xx) below the centre.
+        let tip = radius * xy / xx.sqrt();
+        Self {
+            u_at_centre: narrow(p * (slope * my - mx)),
+            v_at_centre: narrow(-q * my),
+            u_per_x: narrow(p),
+            u_per_y: narrow(p * slope),
+            v_per_y: narrow(q),
+            x_per_u: narrow(1.0 / p),
+            leftmost_y: narrow(my - tip),
+            rightmost_y: narrow(my + tip),
+            mean_px: [narrow(mx), narrow(my)],
+            ..Self::zeroed()
+        }
+    }
+
     /// Opacity, multiplied by the factor of the profile.
     pub fn opacity(&self) -> f32 {
         self.log2_opacity.exp2()
