@@ -114,12 +114,10 @@ impl DrawFlags {
         hint: Option<&'static str>,
         session: &Session,
     ) -> Result<Profile> {
-        let (chosen, warning) = Profile::for_ellipsoids(self.profile, hint)?;
-        match warning {
-            Some(warning) => session.warn(warning),
-            None => return self.profile(hint, session),
-        }
-        Ok(chosen)
+        let (profile, warning) = Profile::for_ellipsoids(self.profile, hint)?;
+        let Some(warning) = warning else { return self.profile(hint, session) };
+        session.warn(warning);
+        Ok(profile)
     }
 }
 

@@ -62,7 +62,15 @@ fn discs_are_drawn_and_ellipsoids_warned_of() {
     assert!(bytes("discs.npy") == bytes("named.npy"));
     assert!(bytes("discs.npy") == bytes("batches.npy"));
     assert!(bytes("discs.npy") != bytes("flat.npy"));
-    for name in ["discs.ply", "discs.sog"] {
+    // A scale in time is none of the three in space.
+    let mut moving = load_table(place.path("discs.ply")).unwrap();
+    let mut times = moving.columns.iter().find(|column| column.name == "scale_0").unwrap().clone();
+    "scale_t".clone_into(&mut times.name);
+    moving.columns.push(times);
+    (moving.encoding.model, moving.profile_hint) = (None, None);
+    moving.comments.clear();
+    write_table(&place.path("moving.ply"), &moving, OutputFormat::Ply).unwrap();
+    for name in ["discs.ply", "discs.sog", "moving.ply"] {
         let document = place.expect(DONE, &["info", name, "--json"]).stdout;
         let document: Value = serde_json::from_slice(&document).unwrap();
         assert_eq!(document["encoding"]["model"], "2dgs");

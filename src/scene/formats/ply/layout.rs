@@ -157,10 +157,10 @@ pub(super) fn comments_of<'a>(
 
 /// Name of the profile that a file was trained for; `None` if the file does not say.
 ///
-/// Mip-Splatting writes a property `filter_3D`. Brush writes the comments `Exported from Brush` and `SplatRenderMode:
-/// default` or `mip` (other programs use the second too, with `2dgs`; two scales also mean discs), Postshot writes `antialiased 0` or `1`; the last
-/// such comment counts. Antialiased training by an unknown program means the profile of the reference renderer with antialiasing. A
-/// comment `profile NAME` takes precedence; this program writes it if nothing else states the profile.
+/// Mip-Splatting writes a property `filter_3D`, and 2DGS two scales. Brush writes the comments `Exported from Brush` and
+/// `SplatRenderMode: default` or `mip` (other programs use the second too, with `2dgs`), Postshot writes `antialiased 0` or
+/// `1`; the last such comment counts. Antialiased training by an unknown program means the profile of the reference renderer
+/// with antialiasing. A comment `profile NAME` takes precedence; this program writes it if nothing else states the profile.
 pub(crate) fn profile_hint<'a>(
     names: impl Iterator<Item = &'a str>,
     comments: &[String],
@@ -169,17 +169,18 @@ pub(crate) fn profile_hint<'a>(
     if let Some(profile) = stated.filter_map(|name| Profile::named(name.trim()).ok()).next() {
         return Some(profile.name);
     }
-    let (mut has_filter, mut scales) = (false, 0);
+    let (mut has_filter, mut has_scales) = (false, [false; 2]);
     for name in names {
         has_filter |= name == FILTER;
-        scales += u32::from(name.starts_with("scale_"));
+        has_scales[0] |= name == "scale_1";
+        has_scales[1] |= name == "scale_2";
     }
     if has_filter {
         return Some("mip-splatting");
     }
     let is_brush = comments.iter().any(|c| c.to_ascii_lowercase().contains("from brush"));
     match model_in(comments) {
-        _ if scales == 2 => Some("2dgs"),
+        _ if has_scales == [true, false] => Some("2dgs"),
         Some(SplatModel::Antialiased) if is_brush => Some("brush-aa"),
         Some(SplatModel::Discs) => Some("2dgs"),
         _ if is_brush => Some("brush"),
