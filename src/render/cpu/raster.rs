@@ -38,7 +38,7 @@ pub(super) fn draw(
             discs::draw_lanes(simd, tile, splats, list, (limits, kind), sink);
         } else {
             with_stop_kind!(kind, STOP => {
-                draw_lanes::<_, _, STOP>(simd, tile, splats, list, limits, sink)
+                draw_lanes::<_, _, STOP>(simd, tile, splats, list, limits, sink);
             });
         }
         sink.finish(tile);
