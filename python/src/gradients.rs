@@ -192,14 +192,17 @@ impl RawPlaneGradients {
                 array_of_rows(py, all)
             }
             Some(splats) => {
-                let mut all = vec![[0.0; 2]; sums.len() * splats];
+                let array = zeros::<f32>(py, &[sums.len(), splats, 2])?;
+                let mut numbers = array.readwrite();
+                let all: &mut [[f32; 2]] = bytemuck::cast_slice_mut(numbers.as_slice_mut()?);
                 for (number, sums) in sums.iter().enumerate() {
                     let rows = &mut all[number * splats..][..splats];
                     for (index, by) in sums.indices.iter().zip(of(sums)) {
                         rows[*index as usize] = *by;
                     }
                 }
-                array(py, all.into_flattened(), &[sums.len(), splats, 2])
+                drop(numbers);
+                Ok(array.into_any())
             }
         };
         Ok((both(|sums| &sums.means2d)?, both(|sums| &sums.absolute_means2d)?))

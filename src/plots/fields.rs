@@ -17,6 +17,7 @@ const FILE: &str = "file";
 const NEAREST: usize = 3;
 const EXAMPLES: usize = 3;
 const AFTER_KEYS: [&str; 2] = ["profile", "commit"];
+const METHODS_OF_MESHES: [&str; 2] = ["unit", "pipeline"];
 const RESULTS: [&str; 4] = ["commit", "fingerprint", "limiting_unit", "critical_unit"];
 
 /// Table of results: a column per field, and a line per row and method.
@@ -200,7 +201,10 @@ impl Fields {
     pub(crate) fn column(&self, name: &str) -> Result<usize> {
         let place = |name: &str| self.names.iter().position(|one| one == name);
         let renamed = || place(Self::renamed(name)?);
-        place(name).or_else(renamed).ok_or_else(|| {
+        // Rows of meshes name their method after its kind.
+        let of_mesh =
+            || (name == "method").then(|| METHODS_OF_MESHES.into_iter().find_map(place))?;
+        place(name).or_else(renamed).or_else(of_mesh).ok_or_else(|| {
             let count = name.split(',').count();
             if count > 1 && name.split(',').all(|one| place(one.trim()).is_some()) {
                 let expected = "one field; a plot of each has a call of its own";
@@ -316,6 +320,15 @@ mod tests {
         assert_eq!(fields.keys(), [0, 1]);
         let list = fields.list();
         assert!(list.contains("units.crop.utilisation       1  0.5   0.5"), "{list}");
+    }
+
+    #[test]
+    fn the_methods_of_meshes_are_methods() {
+        for kind in ["unit", "pipeline"] {
+            let fields = parsed(&format!("mesh,{kind},commit\na,none,x\n")).unwrap();
+            assert_eq!(fields.column("method").unwrap(), 1);
+        }
+        assert_eq!(parsed("scene,unit,method\na,b,c\n").unwrap().column("method").unwrap(), 2);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::configuration::label;
+use quadrille_scene::Camera;
 
 /// A view and the size of its picture.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,6 +20,13 @@ pub struct ViewKey {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
+}
+
+impl ViewKey {
+    /// View of a camera.
+    pub fn of(camera: &Camera) -> Self {
+        Self { name: camera.name.clone(), width: camera.width, height: camera.height }
+    }
 }
 
 /// Key of a view of a scene in one configuration.
@@ -120,6 +128,14 @@ impl Default for Fnv1a {
 }
 
 impl Fnv1a {
+    /// Hash of a text, as 16 hexadecimal digits.
+    pub(super) fn of(text: fmt::Arguments<'_>) -> String {
+        let mut hash = Self::default();
+        // Writing to a hash cannot fail.
+        let _ = hash.write_fmt(text);
+        hash.text()
+    }
+
     /// Formats the hash as 16 hexadecimal digits.
     pub(super) fn text(&self) -> String {
         format!("{:016x}", self.0)

@@ -1,6 +1,6 @@
 //! Rows of results files that are still valid for a plan, so that their runs are skipped.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -126,6 +126,19 @@ impl<'a> KnownRows<'a> {
 }
 
 impl Inputs<'_> {
+    fn content(&mut self, file: &Path) -> Option<u64> {
+        let content = self.hashes.entry(self.plan.paths.resolved(file));
+        *content.or_insert_with_key(|path| content_hash(path))
+    }
+
+    /// Hashes of files by their names; a missing file has the hash `None`.
+    pub(super) fn of_files(&mut self, files: &[PathBuf]) -> BTreeMap<String, String> {
+        let of_file = |file: &PathBuf| {
+            (file.display().to_string(), Fnv1a::of(format_args!("{:x?}", self.content(file))))
+        };
+        files.iter().map(of_file).collect()
+    }
+
     /// Hash of the inputs of a mesh row (program sources, key, settings, cameras, files) and of the output files.
     pub(super) fn fingerprint(&mut self, job: &MeshJob, row: &MeshRunRow) -> Result<String> {
         let mut hash = Fnv1a::default();
@@ -134,8 +147,7 @@ impl Inputs<'_> {
         // Writing to a hash cannot fail.
         let _ = write!(hash, "{sources}\n{key:?}\n{settings:?}\n{cameras}\n");
         for file in &row.files {
-            let content = self.hashes.entry(self.plan.paths.resolved(file));
-            let content = content.or_insert_with_key(|path| content_hash(path));
+            let content = self.content(file);
             let _ = writeln!(hash, "{} {content:x?}", file.display());
         }
         for output in &row.outputs {

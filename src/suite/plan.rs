@@ -1,6 +1,6 @@
 //! The runs of a suite, in order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -43,6 +43,8 @@ pub struct ViewWork {
     pub(super) has_relief: bool,
     /// Hash of everything that the results depend on, except the methods.
     pub(super) fingerprint: String,
+    /// Hashes of the scene and, with the profile, of the view, by their names.
+    pub(super) inputs: BTreeMap<String, String>,
 }
 
 /// Methods to run in a view, each as a run of its own.
@@ -186,7 +188,17 @@ impl Plan {
         Error::check_limit("jobs of the suite", MAX_JOBS, self.runs.len() as u64 + more)?;
         let sources = self.program.sources;
         let profile = scene.entry.profile.as_deref().unwrap_or("as the scene says");
+        let name = match scene.entry.seed() {
+            None => scene.entry.name.clone(),
+            Some(seed) => format!("{} seed {seed}", scene.entry.name),
+        };
         for (view, camera) in scene.cameras.iter().enumerate() {
+            let ViewKey { name: of_view, width, height } = ViewKey::of(camera);
+            let view_name = format!("view {of_view} {width}x{height} of {name}");
+            let inputs = BTreeMap::from([
+                (format!("scene {name}"), Fnv1a::of(format_args!("{content:x}"))),
+                (view_name, Fnv1a::of(format_args!("{profile}\n{camera:?}"))),
+            ]);
             for (at, (configuration, text)) in self.configurations.iter().zip(texts).enumerate() {
                 let mut hash = Fnv1a::default();
                 // Writing to a hash cannot fail.
@@ -197,11 +209,7 @@ impl Plan {
                 let key = RunKey::View(JobKey {
                     scene: scene.entry.name.clone(),
                     seed: scene.entry.seed(),
-                    view: ViewKey {
-                        name: camera.name.clone(),
-                        width: camera.width,
-                        height: camera.height,
-                    },
+                    view: ViewKey::of(camera),
                     configuration: configuration.name.clone(),
                     preset: configuration.preset.clone(),
                     changed: configuration.changed.clone(),
@@ -215,6 +223,7 @@ impl Plan {
                     has_details: false,
                     has_relief: suite.has_relief,
                     fingerprint: hash.text(),
+                    inputs: inputs.clone(),
                 });
                 self.runs.push(Run { key, work });
             }
@@ -248,10 +257,7 @@ impl Plan {
             let mut work = ViewWork { has_details, ..work.clone() };
             if has_details {
                 // Rows with details are kept apart: `bench` does not reuse them, and its rows lack the details.
-                let mut hash = Fnv1a::default();
-                // Writing to a hash cannot fail.
-                let _ = write!(hash, "{} with details", work.fingerprint);
-                work.fingerprint = hash.text();
+                work.fingerprint = Fnv1a::of(format_args!("{} with details", work.fingerprint));
             }
             let alone = methods.into_iter().map(|method| {
                 let work = ViewWork { methods: vec![method], ..work.clone() };

@@ -167,13 +167,19 @@ fn rows_of(lines: Lines, path: &Path) -> Result<Vec<RunRow>> {
     Ok(records.into_rows())
 }
 
-/// Leaves out rows of which a later one has the same key and other numbers, since the scene, the machine or the program
-/// has changed in between; returns the number of these rows.
+/// Leaves out rows of which a later one has the same key and other numbers, or another hash of the same input, since the
+/// scene, the machine or the program has changed in between; returns the number of these rows.
 pub fn newest(rows: Vec<RunRow>) -> (Vec<RunRow>, usize) {
     let mut kept: Vec<RunRow> = Vec::new();
     let mut later: HashMap<RunKey, Vec<usize>> = HashMap::new();
+    let mut inputs: HashMap<String, String> = HashMap::new();
     let all = rows.len();
     for row in rows.into_iter().rev() {
+        let is_of_input = |(name, hash)| inputs.get(name).is_none_or(|newer| newer == hash);
+        if !row.inputs().iter().all(is_of_input) {
+            continue;
+        }
+        inputs.extend(row.inputs().clone());
         let of_key = later.entry(row.key()).or_default();
         if of_key.iter().all(|newer| !kept[*newer].contradicts(&row)) {
             of_key.push(kept.len());

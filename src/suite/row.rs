@@ -32,6 +32,9 @@ pub struct Row {
     /// Hash of everything that the results depend on, except the methods: the sources of the program,
     /// the configuration, the profile, the scene and the camera.
     pub fingerprint: String,
+    /// Hashes of the scene and, with the profile, of the view, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, String>,
     /// Name of the profile that the splats were projected with.
     #[serde(default)]
     pub profile: String,

@@ -1,5 +1,6 @@
 //! Rows of runs of any workload, as results files hold them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,9 @@ pub struct MeshRunRow {
     pub host_s: f64,
     /// Files that were read, also those that were looked for in vain: relative to the folder of the suite.
     pub files: Vec<PathBuf>,
+    /// Hashes of these files by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, String>,
     /// Names of the files that were written into the folder of the results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
@@ -77,6 +81,14 @@ impl RunRow {
         match self {
             Self::View(row) => &row.fingerprint,
             Self::Mesh(row) => &row.fingerprint,
+        }
+    }
+
+    /// Hashes of the scene and the view, or of the files of the mesh, by their names.
+    pub(super) fn inputs(&self) -> &BTreeMap<String, String> {
+        match self {
+            Self::View(row) => &row.inputs,
+            Self::Mesh(row) => &row.inputs,
         }
     }
 

@@ -223,6 +223,7 @@ impl Running<'_> {
         let row = Row {
             key: key.clone(),
             fingerprint: work.fingerprint.clone(),
+            inputs: work.inputs.clone(),
             profile: ready.profile.to_owned(),
             commit: self.plan.program.commit.to_owned(),
             splats: u64::from(ready.view.draw().len()),
@@ -244,6 +245,7 @@ impl Running<'_> {
         watch(Event::Begun(key));
         let (mut row, warnings) = job.run(self.folder, &self.plan.paths, self.level, &self.part)?;
         self.plan.program.commit.clone_into(&mut row.commit);
+        row.inputs = self.known.inputs.of_files(&row.files);
         row.fingerprint = self.known.inputs.fingerprint(job, &row)?;
         for text in warnings {
             watch(Event::Warning(format!("{key}: {text}")));

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+
 use crate::support::program::{DONE, Place, SHOT, USAGE};
 
 /// Mean PSNR of a comparison in dB; infinite for identical pictures.
@@ -132,4 +134,35 @@ fn plots_leave_out_older_rows_and_keep_series_apart() {
     let names = ["--name", "het=A", "--name", "baseline=A", "-o", "q.svg"];
     let call = [&series[..], &names].concat();
     place.expect_error(USAGE, &call, &["a name of its own for each series"]);
+}
+
+/// A row of a changed scene or mesh makes all older rows of it stale, also in configurations that are not run again.
+#[test]
+fn tables_have_one_version_of_a_scene_and_of_a_mesh() {
+    let place = Place::new();
+    let scene = "[[scene]]\nname = \"a\"\npath = \"scene.ply\"\ncameras = \"cameras.json\"\nview = \"0\"\n\
+                 width = 32\n";
+    let mesh = "[[mesh]]\nname = \"m\"\nmesh = \"m.obj\"\nwidth = 16\n[[study]]\nname = \"s\"\n\
+                workload = \"merging\"\n";
+    let triangle = |x: f64| format!("v 0 0 0\nv {x} 0 0\nv 0 1 0\nf 1 2 3\n");
+    let run = |methods: &str, bins: &str, units: &str| {
+        let text = format!(
+            "method = [{methods}]\n[matrix]\ntc.bins = [{bins}]\n{scene}{mesh}method = [{units}]\n"
+        );
+        fs::write(place.path("suite.toml"), text).unwrap();
+        place.expect(DONE, &["bench", "suite.toml", "-o", "rows.jsonl"]);
+    };
+    fs::write(place.path("m.obj"), triangle(1.0)).unwrap();
+    run("\"baseline\"", "16, 8", "\"none\", \"qfm\"");
+    place.expect(DONE, &["convert", "scene.ply", "--scale", "0.5", "-o", "half.ply"]);
+    fs::rename(place.path("half.ply"), place.path("scene.ply")).unwrap();
+    fs::write(place.path("m.obj"), triangle(0.5)).unwrap();
+    run("\"baseline\"", "8", "\"qfm\"");
+    let output = place.expect(DONE, &["bench", "rows.jsonl", "--json"]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("that are left out: 3"), "{errors}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().any(|row| row["changed"] == json!({"tc.bins": "8"})));
 }

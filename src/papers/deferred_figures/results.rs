@@ -126,6 +126,8 @@ impl DeferredResults {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use quadrille_suite::MeshRunKey;
 
@@ -143,6 +145,7 @@ mod tests {
             fingerprint: String::new(),
             host_s: 0.0,
             files: Vec::new(),
+            inputs: BTreeMap::new(),
             outputs: Vec::new(),
             rows: MeshRows::Deferred(Vec::new()),
         };

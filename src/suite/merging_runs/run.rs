@@ -200,11 +200,7 @@ impl DrawnFrame<'_> {
         let shading = visible.merged(self.source, kind);
         self.task.check()?;
         let merging_ms = milliseconds(begun.elapsed());
-        let view = ViewKey {
-            name: self.camera.name.clone(),
-            width: self.camera.width,
-            height: self.camera.height,
-        };
+        let view = ViewKey::of(self.camera);
         let outcome = MeshResult::of(visible, &shading);
         let buffer = kind.entries().map(BufferEntries);
         let mut row = MeshRow {

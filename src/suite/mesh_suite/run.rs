@@ -1,5 +1,6 @@
 //! Runs of mesh jobs in suites: rows, fingerprint inputs and heat maps.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -84,6 +85,7 @@ impl MeshJob {
             fingerprint: String::new(),
             host_s: start.elapsed().as_secs_f64(),
             files: unique(read.iter().map(|file| paths.portable(file))),
+            inputs: BTreeMap::new(),
             outputs,
             rows,
         };
