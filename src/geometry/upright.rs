@@ -1,12 +1,18 @@
 //! Detection of the axis along which a mesh stands.
 
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
 use nalgebra::Vector3;
 
 use super::files::bounds;
 use super::mirror::{MIRRORED, mirrored_share};
+use quadrille_base::math::whole;
 
 /// Thickness of the layer of points that a mesh rests on, as a share of the diagonal of its box (assumed).
 const LAYER: f64 = 0.01;
+/// Cells along the diagonal, the mean of which is the centre (assumed).
+const CELLS: f64 = 64.0;
 /// Minimum ratio of support along z to support along y for z to be up (assumed).
 const MARGIN: f64 = 2.0;
 /// Least support as a share of the squared diagonal (assumed). Busts may touch the lowest layer only with the chin.
@@ -18,8 +24,9 @@ const FULL: f64 = 0.6;
 /// each point whether it lies on the rim of an open surface; its result may be shorter than `points`.
 ///
 /// An object rests on its support, the convex hull of its lowest points: a teapot on its bottom, not on the side of its
-/// belly. Tools export OBJ and PLY files with either axis. +y is assumed unless the mesh clearly contradicts it. The
-/// support along z then
+/// belly. Tools export OBJ and PLY files with either axis. +y is assumed unless the mesh clearly contradicts it: its centre
+/// is not above its support along y, so that it would fall over, or its top is the mirror image of its bottom, as of a chess
+/// piece that lies on its side; and its support along z
 ///
 /// - is much larger than along y, where wheels and feet support little;
 /// - is not a rim, like the open back of a scan, except the open bottom of a body with two planes of symmetry;
@@ -45,6 +52,9 @@ pub fn stands_along_z(points: &[[f32; 3]], rims: impl FnOnce() -> Vec<bool>) -> 
     if across_z >= across_x.max(across_y).min(MIRRORED) {
         return false;
     }
+    if across_y < MIRRORED && holds(points, 1, top(1), LAYER * diagonal) {
+        return false;
+    }
     let along_z = match across_x.min(across_y) >= MIRRORED {
         true => with_rims,
         false => {
@@ -59,9 +69,52 @@ pub fn stands_along_z(points: &[[f32; 3]], rims: impl FnOnce() -> Vec<bool>) -> 
 
 /// Area of the convex hull of the points up to `top` along an axis, among those for which `counts` is true.
 fn support(points: &[[f32; 3]], axis: usize, top: f64, counts: impl Fn(usize) -> bool) -> f64 {
+    hull_area(lowest(points, axis, top, counts))
+}
+
+/// The points up to `top` along an axis, seen along it, among those for which `counts` is true.
+fn lowest(
+    points: &[[f32; 3]],
+    axis: usize,
+    top: f64,
+    counts: impl Fn(usize) -> bool,
+) -> Vec<[f64; 2]> {
     let low = points.iter().enumerate().filter(|(at, p)| f64::from(p[axis]) <= top && counts(*at));
-    let [across, along] = [(axis + 1) % 3, (axis + 2) % 3];
-    hull_area(low.map(|(_, p)| [f64::from(p[across]), f64::from(p[along])]).collect())
+    low.map(|(_, p)| across(axis, p.map(f64::from))).collect()
+}
+
+/// The coordinates of a point other than that along `axis`.
+fn across(axis: usize, point: [f64; 3]) -> [f64; 2] {
+    [point[(axis + 1) % 3], point[(axis + 2) % 3]]
+}
+
+/// Whether the centre of the points is above the convex hull of the points up to `top` along an axis, at least `margin` from
+/// its edges.
+fn holds(points: &[[f32; 3]], axis: usize, top: f64, margin: f64) -> bool {
+    let centre = across(axis, centre(points));
+    let mut low = lowest(points, axis, top, |_| true);
+    drop_inner(&mut low);
+    low.sort_by(order);
+    let is_inside = |hull: Vec<[f64; 2]>| {
+        let inside = |[a, b]: &[[f64; 2]; 2]| {
+            let length = (b[0] - a[0]).hypot(b[1] - a[1]);
+            turn(*a, *b, centre) >= margin * length
+        };
+        hull.len() > 1 && hull.array_windows().all(inside)
+    };
+    is_inside(chain(low.iter().copied())) && is_inside(chain(low.iter().rev().copied()))
+}
+
+/// Mean of the cells that the points fill, so that finely meshed parts do not count more.
+fn centre(points: &[[f32; 3]]) -> [f64; 3] {
+    let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
+    let cell = (most - least).norm() / CELLS;
+    let cells: HashSet<[i32; 3]> =
+        points.iter().map(|point| point.map(|c| whole((f64::from(c) / cell).floor()))).collect();
+    let sum = cells
+        .iter()
+        .fold([0.0; 3], |sum, cell| [0, 1, 2].map(|axis| sum[axis] + f64::from(cell[axis])));
+    sum.map(|sum: f64| (sum / cells.len() as f64 + 0.5) * cell)
 }
 
 pub(super) fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {
@@ -71,22 +124,31 @@ pub(super) fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {
 
 /// Area of the convex hull by Andrew's monotone chain, which sorts all points.
 fn chain_area(mut points: Vec<[f64; 2]>) -> f64 {
-    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-    let chain = |points: &mut dyn Iterator<Item = [f64; 2]>| {
-        let mut hull: Vec<[f64; 2]> = Vec::new();
-        for point in points {
-            while let [.., a, b] = hull[..]
-                && turn(a, b, point) <= 0.0
-            {
-                hull.pop();
-            }
-            hull.push(point);
-        }
-        // Area between the chain and its chord.
+    points.sort_by(order);
+    // Area between a chain and its chord.
+    let area = |hull: Vec<[f64; 2]>| {
         let first = hull.first().copied().unwrap_or_default();
         hull.windows(2).map(|pair| turn(first, pair[0], pair[1])).sum::<f64>() / 2.0
     };
-    chain(&mut points.iter().copied()) + chain(&mut points.iter().rev().copied())
+    area(chain(points.iter().copied())) + area(chain(points.iter().rev().copied()))
+}
+
+fn order(a: &[f64; 2], b: &[f64; 2]) -> Ordering {
+    a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1]))
+}
+
+/// One side of the convex hull of sorted points, counter-clockwise.
+fn chain(points: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
+    let mut hull: Vec<[f64; 2]> = Vec::new();
+    for point in points {
+        while let [.., a, b] = hull[..]
+            && turn(a, b, point) <= 0.0
+        {
+            hull.pop();
+        }
+        hull.push(point);
+    }
+    hull
 }
 
 fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
@@ -162,6 +224,30 @@ mod tests {
             points.push(point);
         }
         points
+    }
+
+    /// Points of a ball.
+    fn ball(centre: [f32; 3], radius: f32) -> impl Iterator<Item = [f32; 3]> {
+        (0..400_u16).map(move |i| {
+            let height = 1.0 - (f32::from(i) + 0.5) / 200.0;
+            let (sin, cos) = (2.399_963 * f32::from(i)).sin_cos();
+            let level = radius * (1.0 - height * height).sqrt();
+            [centre[0] + level * cos, centre[1] + radius * height, centre[2] + level * sin]
+        })
+    }
+
+    #[test]
+    fn a_figure_on_its_feet_stands_though_its_back_is_flat() {
+        let parts = [([0.0, 3.0, 0.5], 1.0), ([0.0, 1.5, 0.5], 0.9)];
+        let feet = [([-0.5, 0.3, 0.6], 0.4), ([0.5, 0.3, 0.6], 0.4), ([0.0, 0.3, 0.0], 0.4)];
+        let mut points: Vec<_> =
+            parts.into_iter().chain(feet).flat_map(|(c, r)| ball(c, r)).collect();
+        // The back is a plate, on which the figure would lie safely too.
+        points.extend([[-1.2, 0.2, -0.6], [1.2, 0.2, -0.6], [-1.2, 4.0, -0.6], [1.2, 4.0, -0.6]]);
+        assert!(!stands_along_z(&points, Vec::new));
+        // Modelled with its feet down along z, it would roll over along y.
+        let turned: Vec<_> = points.iter().map(|[x, y, z]| [*x, -z, *y]).collect();
+        assert!(stands_along_z(&turned, Vec::new));
     }
 
     #[test]

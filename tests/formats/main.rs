@@ -35,6 +35,7 @@ mod mesh_names;
 mod mesh_obj;
 mod mesh_ply;
 mod mesh_torture;
+mod mesh_trial;
 mod outputs;
 mod packed_hostile;
 mod packed_seeds;

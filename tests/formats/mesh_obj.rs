@@ -12,6 +12,7 @@ use quadrille::geometry::files::Material;
 use quadrille::geometry::files::Mesh;
 use quadrille::geometry::files::NONE;
 use quadrille::geometry::files::Texture;
+use quadrille::geometry::files::Wrap;
 use quadrille::geometry::files::load;
 use quadrille::geometry::files::parse as read;
 
@@ -54,17 +55,16 @@ fn errors_name_the_line_and_what_it_should_be() {
         ("f 0 1 2", "1 to 4"),
         ("f 1 2 5", "1 to 4"),
         ("f 1 2 -5", "-4 to -1"),
-        ("f 1/1 2/1 3/1", "the index of a texture coordinate"),
+        ("f 1/x 2/1 3/1", "the index of a texture coordinate"),
         ("f 1 2 -9223372036854775808", "-4 to -1"),
         ("f 1 2 9223372036854775808", "the index of a vertex"),
         ("f 1 2 2.5", "the index of a vertex"),
         ("f / 2 3", "v//vn"),
-        ("f 1/2/3/4 2 3", "there is none"),
+        ("f 1/2/3/4 2 3", "v//vn"),
         ("f 1///4 2 3", "v//vn"),
-        ("f 1 2", "3 corners or more, found 2"),
         ("v 1 2", "3 numbers"),
-        ("v 1 2 nan", "finite"),
-        ("vn 1e999 0 0", "finite"),
+        ("v 1 2 nan\nf 1 2 5", "finite"),
+        ("vn 1 x 0", "a number"),
         ("vt x", "a number"),
         ("t crease 2/1/0 0 4 1", "a vertex index from 0 to below 4"),
         ("t crease 2/1/0 0 -1 1", "a whole number"),
@@ -300,9 +300,76 @@ fn colours_of_vertices_are_decoded_from_srgb() {
     assert!((mesh.colours[0][2] - half).abs() < 1e-5);
     assert_eq!(mesh.colours[0][..2], [1.0, 0.0]);
     assert_eq!(mesh.colours[1], [1.0, 0.0, 0.0, 1.0]);
-    for line in ["v 0 0 0 1 0 x", "v 0 0 0 1 nan 0"] {
-        assert!(parse(&format!("{line}\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")).is_err(), "{line}");
+    assert!(parse("v 0 0 0 1 0 x\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").is_err());
+}
+
+/// Parts without which a mesh can be drawn are left out, counted, and warned of once.
+#[test]
+fn what_a_mesh_does_not_need_is_left_out() {
+    for (lines, warning) in [
+        ("vn nan 0 1\nvn -nan(ind) 0 1\nvn 0 0 0\nf 1//1 2//2 3//3", "numbers are left out: 3"),
+        ("vn 1e999 0 0\nf 1//1 2//1 3//1", "normals of length 0 or without finite numbers"),
+        ("vt 0 inf\nf 1/1 2/1 3/1", "texture coordinates without finite numbers are left out: 1"),
+        ("f 1/1 2/2 3", "indices of texture coordinates that the file lacks are left out: 2"),
+        ("f 1//-1 2//9 3", "indices of normals that the file lacks are left out: 2"),
+        ("f 1 2\nf 1\nf 1 2 3", "faces of fewer than three corners are left out: 2"),
+        ("v nan 0 0\nf 1 2 3", "unused vertices without finite coordinates are left out: 1"),
+        ("v 0 0 1 1 nan 0\nf 1 2 5", "colours of vertices without finite numbers are left out: 1"),
+    ] {
+        let loaded = parse(&format!("{SQUARE}{lines}\n")).unwrap();
+        assert!(
+            loaded.warnings.iter().any(|w| w.contains(warning)),
+            "{lines}: {:?}",
+            loaded.warnings
+        );
+        let mesh = loaded.mesh;
+        assert_eq!((mesh.faces(), mesh.corners.len()), (1, 3), "{lines}");
+        let corner = mesh.corners[2];
+        assert_eq!((corner.uv, corner.normal, corner.colour), (NONE, NONE, NONE), "{lines}");
     }
+    // Programs write texture coordinates and normals behind the faces, too.
+    let mesh = mesh("f 1/1/1 2/1/1 3/1/1\nvt 0.5 0.5\nvn 0 0 1\n");
+    assert_eq!((mesh.corners[2].uv, mesh.corners[2].normal), (0, 0));
+}
+
+/// Vertices that no face uses, and creases at them, are no part of the mesh.
+#[test]
+fn unused_vertices_are_dropped() {
+    let tags =
+        "t crease 2/1/0 0 2 1\nt crease 2/1/0 1 2 3\nt corner 1/1/0 0 2\nt corner 1/1/0 3 4\n";
+    let loaded = parse(&format!("v 900 0 0\n{SQUARE}f 2 3 4\n{tags}")).unwrap();
+    assert_eq!((loaded.unused_positions, loaded.mesh.positions.len()), (2, 3));
+    assert_eq!(positions(&loaded.mesh), [0, 1, 2]);
+    let creases: Vec<_> = loaded.mesh.creases.iter().map(|c| (c.positions, c.sharpness)).collect();
+    assert_eq!(creases, [([0, 1], 3.0)]);
+    assert_eq!(loaded.mesh.sharp_corners, [(2, 4.0)]);
+    assert_eq!(parse("v 1 2 3\n").unwrap().mesh.positions.len(), 1);
+}
+
+/// Scale, offset, clamping and range of a texture in a material library.
+#[test]
+fn options_of_textures_are_applied() {
+    let read_with = |options: &str, image: [u8; 3]| {
+        let mut tga = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 24, 0x20];
+        tga.extend(image);
+        let library = format!("newmtl m\nmap_Kd {options} t.tga\n");
+        let text = format!("{SQUARE}vt 0.5 0.25\nmtllib a.mtl\nusemtl m\nf 1/1 2/1 3/1\n");
+        read(text.as_bytes(), Path::new("a.obj"), &mut |name| {
+            Ok(if name == "a.mtl" { library.clone().into_bytes() } else { tga.clone() })
+        })
+        .unwrap()
+    };
+    let plain = read_with("", [51, 102, 255]);
+    assert_eq!(plain.mesh.uvs[plain.mesh.corners[0].uv as usize], [0.5, 0.75]);
+    let placed = read_with("-s 3 2 1 -o 0.25 0 0 -clamp on -mm 0.2 0.5", [51, 102, 255]);
+    assert!(placed.warnings.is_empty(), "{:?}", placed.warnings);
+    // u is 0.5 * 3 + 0.25; v, which points up in the file, is 0.25 * 2.
+    assert_eq!(placed.mesh.uvs[placed.mesh.corners[0].uv as usize], [1.75, 0.5]);
+    let texture = &placed.mesh.textures[0];
+    assert_eq!(texture.sampler.wrap, [Wrap::Clamp; 2]);
+    assert_eq!(texture.texels[0][..3], [179, 102, 77]);
+    let warned = read_with("-imfchan r -t 1 1 1", [0; 3]).warnings;
+    assert_eq!(warned, ["options of textures are left out: -imfchan, -t"]);
 }
 
 #[test]

@@ -58,15 +58,28 @@ fn errors_name_the_row() {
         ("0 3 0 1 4 0", "row 0 of 1: expected a vertex index from 0 to below 4"),
         ("0 3 0 1 -1 0", "a vertex index from 0 to below 4"),
         ("0 3 0 1 1.5 0", "a vertex index from 0 to below 4"),
-        ("0 2 0 1 0", "3 vertices or more, found 2"),
         ("0 200 0 1 0", "a value, found the end of the line"),
         ("0 3 0 1 2 0 0", "more values"),
     ] {
         let error = parse(&header, format!("{vertices}{face}").as_bytes()).unwrap_err();
         assert!(error.to_string().contains(expected), "{face}: {error}");
     }
-    let error = parse(&header, b"0 0 nan 0 0\n").unwrap_err().to_string();
-    assert!(error.contains("element \"vertex\""), "{error}");
+    let broken = vertices.replace("1 1 0 1 1", "1 1 nan 1 1");
+    let error = parse(&header, format!("{broken}0 3 0 1 2 0").as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("element \"vertex\", row 2: expected finite numbers"), "{error}");
+    // What a mesh does not need is left out.
+    for (vertices, face, warning) in [
+        (&broken, "0 3 0 1 3 0", "unused vertices without finite coordinates are left out: 1"),
+        (
+            &vertices.replace("1 1 0 1 1", "1 1 0 inf 1"),
+            "0 3 0 1 2 0",
+            "coordinates without finite",
+        ),
+        (&vertices.to_owned(), "0 2 0 1 0", "faces of fewer than three corners are left out: 1"),
+    ] {
+        let warnings = parse(&header, format!("{vertices}{face}").as_bytes()).unwrap().warnings;
+        assert!(warnings.iter().any(|text| text.contains(warning)), "{warnings:?}");
+    }
 }
 
 fn patches(text: &str) -> Result<BezierPatches, Error> {
@@ -123,7 +136,8 @@ fn colours_of_vertices_by_type_and_name() {
     let colours = read(floats, "1.5 -1 0 51").unwrap().mesh.colours;
     assert_eq!(colours[2][..3], [1.0, 0.0, 0.0]);
     assert!((colours[2][3] - 0.2).abs() < 1e-6);
-    assert!(read(floats, "nan 0 0 0").is_err());
+    let warnings = read(floats, "nan 0 0 0").unwrap().warnings;
+    assert!(warnings.iter().any(|w| w.contains("colours of vertices without")), "{warnings:?}");
     // Two of three channels do not make a colour.
     let two = "property uchar red\nproperty uchar green";
     assert!(read(two, "1 2").unwrap().mesh.colours.is_empty());
@@ -173,16 +187,11 @@ fn faces_have_textures_and_coordinates_of_their_own() {
     let loaded = faces(missing, columns, ["0", "0"]).unwrap();
     assert_eq!(loaded.mesh.face_materials, [0, 0]);
     assert!(loaded.warnings[0].contains("\"none.png\" is left out"), "{:?}", loaded.warnings);
-    for (values, expected) in [
-        (
-            ["4 0 0 0 0", "0"],
-            "element \"face\", row 0 of 2: expected 6 texture coordinates, found 4",
-        ),
-        (["0", "8 0 0 0 0 0 0 0 nan"], "row 1 of 2: expected finite"),
-    ] {
-        let error = faces("", columns, values).unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}");
-    }
+    let error = faces("", columns, ["4 0 0 0 0", "0"]).unwrap_err().to_string();
+    let expected = "element \"face\", row 0 of 2: expected 6 texture coordinates, found 4";
+    assert!(error.contains(expected), "{error}");
+    let loaded = faces("", columns, ["0", "8 0 0 0 0 0 0 0 nan"]).unwrap();
+    assert!(loaded.warnings[0].contains("without finite numbers are left out: 1"));
 }
 
 #[test]
@@ -225,7 +234,8 @@ fn strips_of_triangles_alternate_their_sides() {
     assert_eq!(triangles("5 0 1 2 3 4\n0\n"), [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
     // A new strip begins with its first side; two vertices are none; a repeated vertex exchanges the sides.
     assert_eq!(triangles("9 0 1 2 -1 3 4 -1 1 3\n6 -1 0 1 1 2 3\n"), [[0, 1, 2], [1, 2, 3]]);
-    assert_eq!(triangles("4 0 1 1 2\n5 0 1 1 2 3\n"), [[1, 2, 3]]);
+    // Vertices that no triangle has, such as the first here, are not part of the mesh.
+    assert_eq!(triangles("4 0 1 1 2\n5 0 1 1 2 3\n"), [[0, 1, 2]]);
     for (rows, expected) in [
         (
             "3 0 1 5\n0\n",

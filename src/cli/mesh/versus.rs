@@ -1,5 +1,6 @@
 //! `mesh --versus` and `--to-splats`: one subject as a mesh and as splats.
 
+use std::io::Write;
 use std::path::Path;
 
 use super::args::Args;
@@ -12,6 +13,7 @@ use quadrille_geometry::camera::MeshCamera;
 use quadrille_mesh::shade::Textures;
 use quadrille_scene::LoadOptions;
 use quadrille_scene::formats::ply::PlyWriter;
+use quadrille_scene::formats::{OutputFormat, SceneInput, WriteOptions, load_table, write_table};
 use quadrille_suite::merging_runs::MergingSettings;
 use quadrille_suite::mesh_input::PreparedMesh;
 use quadrille_suite::report::table::TextTable;
@@ -43,7 +45,8 @@ pub(super) fn run(
     let textures = Textures::new(source.textures(), source.materials());
     let shader = look.shader(source, &textures, &view);
     if let Some(path) = &flags.to_splats {
-        write_splats(path, &splats_of(source, &view, &shader, session.task)?, session)?;
+        let version = splats_of(source, &view, &shader, session.task)?;
+        write_splats(path, &version, source.origin(), session)?;
     }
     let Some(path) = &flags.versus else { return Ok(None) };
     let scene = load_scene(path, LoadOptions::default(), session)?;
@@ -78,16 +81,35 @@ fn one(what: &str, found: usize) -> Error {
     Error::argument(format!("--versus, --to-splats: {what}"), "one", found)
 }
 
-fn write_splats(path: &Path, version: &SplatVersion, session: &Session) -> Result<()> {
+/// Writes splats whose centres are relative to `origin`; far from zero, as doubles.
+fn write_splats(
+    path: &Path,
+    version: &SplatVersion,
+    origin: [f64; 3],
+    session: &Session,
+) -> Result<()> {
     let count = version.splats.len();
-    write_whole(path, session.task, |out| {
+    let write = |out: &mut dyn Write| {
         let comment = "quadrille mesh --to-splats: one flat splat per triangle";
         let mut writer = PlyWriter::new(out, count as u64, 0, &[comment])?;
         for splat in &version.splats {
             writer.push(splat)?;
         }
         writer.finish().map(drop)
-    })?;
+    };
+    if origin == [0.0; 3] {
+        write_whole(path, session.task, |out| write(out))?;
+    } else {
+        let mut file = Vec::new();
+        write(&mut file).map_err(|e| Error::write(path, e))?;
+        let mut table = load_table(SceneInput::bytes(&file))?;
+        let mut raw = table.raw(path, session.task)?;
+        for (centres, by) in raw.mean.iter_mut().zip(origin) {
+            centres.iter_mut().for_each(|centre| *centre += by);
+        }
+        table.set_raw(raw);
+        write_table(path, &table, WriteOptions::new(OutputFormat::Ply).task(session.task))?;
+    }
     let dropped = version.dropped;
     session.remark(&format!(
         "{}: {count} splats; {dropped} triangles without area were dropped",

@@ -1,6 +1,6 @@
 //! Construction of a mesh while a file is read: welding, limits, draws, warnings.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;
@@ -29,6 +29,20 @@ pub(crate) struct MeshBuilder {
     draw_start: u32,
     pub(super) texture_bytes: u64,
     warnings: Warnings,
+    /// Numbers of parts that are left out, by their names in warnings.
+    left_out: BTreeMap<&'static str, usize>,
+}
+
+/// Parts that readers leave out, as warnings name them.
+pub(super) mod left_out {
+    pub(in super::super) const FACES: &str = "faces of fewer than three corners";
+    pub(in super::super) const NORMALS: &str = "normals of length 0 or without finite numbers";
+    pub(in super::super) const UVS: &str = "texture coordinates without finite numbers";
+    pub(in super::super) const COLOURS: &str = "colours of vertices without finite numbers";
+    pub(in super::super) const POSITIONS: &str = "unused vertices without finite coordinates";
+    pub(in super::super) const ABSENT_UVS: &str =
+        "indices of texture coordinates that the file lacks";
+    pub(in super::super) const ABSENT_NORMALS: &str = "indices of normals that the file lacks";
 }
 
 #[derive(Default)]
@@ -87,13 +101,48 @@ impl MeshBuilder {
         Ok(at)
     }
 
+    /// Adds texture coordinates. Returns their index, or [`NONE`] for numbers that are not finite.
     pub(super) fn uv(&mut self, uv: [f32; 2]) -> Result<u32> {
+        if finite(uv).is_err() {
+            return Ok(self.leave_out(left_out::UVS));
+        }
         let at = self.index(self.mesh.uvs.len(), "texture coordinates")?;
         self.mesh.uvs.push(uv);
         Ok(at)
     }
 
+    /// Replaces the texture coordinates at corners of faces with this material.
+    pub(super) fn place_uvs(
+        &mut self,
+        material: u32,
+        place: impl Fn([f32; 2]) -> [f32; 2],
+    ) -> Result<()> {
+        let mut placed = HashMap::new();
+        let mut corners = std::mem::take(&mut self.mesh.corners);
+        for (face, range) in self.mesh.face_starts.clone().array_windows().enumerate() {
+            if self.mesh.face_materials[face] != material {
+                continue;
+            }
+            let [start, end] = range.map(|at| at as usize);
+            for corner in corners[start..end].iter_mut().filter(|corner| corner.uv != NONE) {
+                corner.uv = match placed.get(&corner.uv) {
+                    Some(known) => *known,
+                    None => {
+                        let new = self.uv(place(self.mesh.uvs[corner.uv as usize]))?;
+                        *placed.entry(corner.uv).or_insert(new)
+                    }
+                };
+            }
+        }
+        self.mesh.corners = corners;
+        Ok(())
+    }
+
+    /// Adds a colour. Returns its index, or [`NONE`] for numbers that are not finite.
     pub(super) fn colour(&mut self, colour: [f32; 4]) -> Result<u32> {
+        if finite(colour).is_err() {
+            return Ok(self.leave_out(left_out::COLOURS));
+        }
         let at = self.index(self.mesh.colours.len(), "colours of vertices")?;
         self.mesh.colours.push(colour.map(|c| c.max(0.0)));
         Ok(at)
@@ -120,13 +169,12 @@ impl MeshBuilder {
         }
     }
 
-    /// Normalises and adds a normal. Returns its index, or [`NONE`] for a normal of length 0.
+    /// Normalises and adds a normal. Returns its index, or [`NONE`] for a normal of length 0 or of numbers that are not finite.
     pub(super) fn normal(&mut self, normal: [f32; 3]) -> Result<u32> {
         let normal = Vector3::from(normal.map(f64::from));
         let length = normal.norm();
-        if length == 0.0 {
-            self.warn("normals of length 0 are left out");
-            return Ok(NONE);
+        if length == 0.0 || !length.is_finite() {
+            return Ok(self.leave_out(left_out::NORMALS));
         }
         let at = self.index(self.mesh.normals.len(), "normals")?;
         self.mesh.normals.push(normal.map(|c| narrow(c / length)).into());
@@ -166,8 +214,12 @@ impl MeshBuilder {
         Err(Error::Limit { what, limit: MAX_TRIANGLES, found })
     }
 
-    /// Adds a face of at least three corners, whose indices come from this builder.
+    /// Adds a face, whose indices come from this builder. Faces of fewer than three corners are left out.
     pub(super) fn face(&mut self, corners: &[Corner], material: u32) -> Result<()> {
+        if corners.len() < 3 {
+            self.leave_out(left_out::FACES);
+            return Ok(());
+        }
         let triangles = (corners.len() as u64).saturating_sub(2);
         self.check_triangles(triangles)?;
         self.triangles += triangles;
@@ -189,6 +241,12 @@ impl MeshBuilder {
     pub(super) fn material(&mut self, material: Material) -> u32 {
         self.mesh.materials.push(material);
         u32::try_from(self.mesh.materials.len() - 1).unwrap_or(NONE)
+    }
+
+    /// Counts a part that is left out, for one warning about all such parts; returns [`NONE`], its index.
+    pub(super) fn leave_out(&mut self, what: &'static str) -> u32 {
+        *self.left_out.entry(what).or_default() += 1;
+        NONE
     }
 
     pub(super) fn warn(&mut self, text: impl Into<String>) {
@@ -213,11 +271,16 @@ impl MeshBuilder {
         if self.mesh.face_materials.is_empty() {
             self.warn("the mesh has no faces");
         }
+        for (what, count) in std::mem::take(&mut self.left_out) {
+            self.warn(format!("{what} are left out: {count}"));
+        }
+        let unused_positions = self.mesh.drop_unused_positions();
         let Self { mesh, warnings, .. } = self;
         Loaded {
             mesh,
             cameras: Vec::new(),
             has_stated_axes: false,
+            unused_positions,
             warnings: warnings.into_texts(),
             files: Vec::new(),
         }

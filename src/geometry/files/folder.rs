@@ -130,12 +130,15 @@ impl Folder {
     }
 
     /// Finds the entry of the folder that a name without a file probably means. Backslashes count as slashes, percent
-    /// codes are decoded, and letter case is ignored. Tried are the ends of the name, longest first, since it may come
+    /// codes are decoded, a query is cut off, and letter case is ignored. Tried are the ends of the name, longest first, since it may come
     /// from another folder; its last part in the folders that it begins with; and its last part alone.
     fn meant(&mut self, name: &str) -> Option<String> {
         let slashed = name.replace('\\', "/");
         let decoded = percent_decoded(&slashed).ok();
-        for whole in [Some(slashed), decoded].into_iter().flatten() {
+        // A URI may have a query behind the path.
+        let bare = |name: &String| name.split_once('?').map(|(path, _)| path.to_owned());
+        let bare = decoded.as_ref().or(Some(&slashed)).and_then(bare);
+        for whole in [Some(slashed), decoded, bare].into_iter().flatten() {
             let parts: Vec<&str> = whole.split('/').collect();
             let parts = &parts[parts.len().saturating_sub(MAX_PARTS)..];
             let (last, folders) = parts.split_last()?;

@@ -100,6 +100,39 @@ impl Mesh {
         self.face_materials.len()
     }
 
+    /// Removes the positions that no face uses, and creases and sharp corners at them, from a mesh with faces. Returns their
+    /// number. They would otherwise count in the box of the mesh, and thus in its view and its axes.
+    pub(super) fn drop_unused_positions(&mut self) -> usize {
+        if self.corners.is_empty() {
+            return 0;
+        }
+        let mut indices = vec![NONE; self.positions.len()];
+        for corner in &self.corners {
+            indices[corner.position as usize] = 0;
+        }
+        let mut kept = 0;
+        for index in indices.iter_mut().filter(|index| **index != NONE) {
+            *index = kept;
+            kept += 1;
+        }
+        let unused = self.positions.len() - kept as usize;
+        if unused > 0 {
+            let mut at = indices.iter();
+            self.positions.retain(|_| at.next() != Some(&NONE));
+            let moved = |position: u32| indices[position as usize];
+            for corner in &mut self.corners {
+                corner.position = moved(corner.position);
+            }
+            for crease in &mut self.creases {
+                crease.positions = crease.positions.map(moved);
+            }
+            self.creases.retain(|crease| !crease.positions.contains(&NONE));
+            self.sharp_corners.iter_mut().for_each(|(position, _)| *position = moved(*position));
+            self.sharp_corners.retain(|(position, _)| *position != NONE);
+        }
+        unused
+    }
+
     /// Returns the corners of the face with this index.
     pub fn face(&self, face: usize) -> &[Corner] {
         &self.corners[self.face_starts[face] as usize..self.face_starts[face + 1] as usize]
@@ -123,6 +156,8 @@ pub struct Loaded {
     pub mesh: Mesh,
     /// Cameras that the file places in the scene.
     pub cameras: Vec<FileCamera>,
+    /// Number of positions that no face uses. They are not part of the mesh.
+    pub unused_positions: usize,
     /// True if the format states that +y is up and +z is the front, as glTF does; OBJ and PLY do not.
     pub has_stated_axes: bool,
     /// Warnings about parts of the file that are left out or drawn differently, one sentence each; at most about 100.

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use super::build::MeshBuilder;
 use super::folder::ReadFirst;
-use super::material::Material;
+use super::material::{Material, Sampler, Wrap};
 use super::text::{self, Lines, numbers, words};
 use super::texture::TextureReader;
-use quadrille_base::error::Mismatch;
+use quadrille_base::error::{Mismatch, Result};
 use quadrille_scene::formats::ply::quoted;
 
 const MAX_SHININESS: f32 = 10_000.0;
@@ -23,11 +23,25 @@ struct MtlMaterial {
     diffuse: Option<[f32; 3]>,
     specular: bool,
     exponent: f32,
-    base: Option<String>,
-    normal: Option<String>,
-    alpha: Option<String>,
+    base: Option<TextureMap>,
+    normal: Option<TextureMap>,
+    alpha: Option<TextureMap>,
     emission: [f32; 3],
-    emission_texture: Option<String>,
+    emission_texture: Option<TextureMap>,
+}
+
+/// File of a texture, and the options of its use.
+#[derive(Debug, Clone, PartialEq)]
+struct TextureMap {
+    name: String,
+    /// Factors on u and v, and what is added then.
+    scale: [f32; 2],
+    offset: [f32; 2],
+    is_clamped: bool,
+    /// Value of black, and what white adds to it.
+    range: [f32; 2],
+    /// Factor on the slopes of normals.
+    bump: Option<f32>,
 }
 
 /// Adds the materials `names` in order. `libraries` are the arguments of the lines `mtllib`.
@@ -36,7 +50,7 @@ pub(super) fn read(
     names: &[String],
     builder: &mut MeshBuilder,
     read: &mut ReadFirst<'_>,
-) {
+) -> Result<()> {
     let mut described: HashMap<&str, Option<MtlMaterial>> =
         names.iter().map(|name| (name.as_str(), None)).collect();
     for library in libraries {
@@ -51,12 +65,17 @@ pub(super) fn read(
             builder
                 .warn(format!("material {name:?} has no description: a plain material is drawn"));
         }
+        let mapping = found.as_ref().map(MtlMaterial::mapping).filter(|map| !map.is_plain());
         let found = found.map(|found| found.material(&mut textures, builder, read));
-        builder.material(Material {
+        let material = builder.material(Material {
             name: name.clone(),
             ..found.unwrap_or_else(|| builder.undescribed())
         });
+        if let Some(mapping) = mapping {
+            builder.place_uvs(material, |uv| mapping.place(uv))?;
+        }
     }
+    Ok(())
 }
 
 /// Reads the files of a line `mtllib`: one file whose name may contain spaces, or else several.
@@ -111,7 +130,21 @@ fn parse(
 }
 
 impl MtlMaterial {
-    fn line(&mut self, keyword: &[u8], rest: &[u8]) -> Result<Option<&'static str>, Mismatch> {
+    fn line(&mut self, keyword: &[u8], rest: &[u8]) -> Result<Option<String>, Mismatch> {
+        let texture = match keyword {
+            b"map_kd" => &mut self.base,
+            b"map_ke" => &mut self.emission_texture,
+            b"map_d" => &mut self.alpha,
+            b"norm" => &mut self.normal,
+            _ => return self.value(keyword, rest).map(|warning| warning.map(str::to_owned)),
+        };
+        let (map, unused) = TextureMap::parse(rest)?;
+        *texture = Some(map);
+        let warning = || format!("options of textures are left out: {}", unused.join(", "));
+        Ok((!unused.is_empty()).then(warning))
+    }
+
+    fn value(&mut self, keyword: &[u8], rest: &[u8]) -> Result<Option<&'static str>, Mismatch> {
         match keyword {
             b"kd" => self.diffuse = Some(colour(rest)?),
             b"ks" => self.specular = colour(rest)? != [0.0; 3],
@@ -127,9 +160,7 @@ impl MtlMaterial {
                 let [transparency] = numbers::<f32, 1>(&mut words(rest))?;
                 return Ok((transparency > 0.0).then_some(TRANSPARENT));
             }
-            b"map_kd" => self.base = Some(texture(rest)?),
             b"ke" => self.emission = colour(rest)?,
-            b"map_ke" => self.emission_texture = Some(texture(rest)?),
             b"bump" | b"map_bump" => return Ok(Some("bump maps are left out (norm is read)")),
             b"map_ks" | b"map_ns" | b"refl" => {
                 return Ok(Some("textures of highlights and reflections are left out"));
@@ -138,11 +169,15 @@ impl MtlMaterial {
             b"map_pm" | b"map_pr" => {
                 return Ok(Some("textures of metalness and roughness are left out"));
             }
-            b"map_d" => self.alpha = Some(texture(rest)?),
-            b"norm" => self.normal = Some(texture(rest)?),
             _ => {}
         }
         Ok(None)
+    }
+
+    /// The texture whose options place all textures, since a mesh has one texture coordinate per corner.
+    fn mapping(&self) -> TextureMap {
+        let all = [&self.base, &self.normal, &self.emission_texture];
+        all.into_iter().flatten().next().cloned().unwrap_or_default()
     }
 
     fn material(
@@ -161,22 +196,32 @@ impl MtlMaterial {
             material.shininess = self.exponent;
         }
         let folder = &self.folder;
-        let mut load = |name: &String| {
+        let mapping = self.mapping();
+        let mut load = |map: &TextureMap| {
+            if [map.scale, map.offset] != [mapping.scale, mapping.offset] {
+                builder.warn(format!(
+                    "texture {:?} has the options -s and -o of texture {:?}",
+                    map.name, mapping.name
+                ));
+            }
             // The format places textures beside the library; several exporters write them beside the mesh.
-            let beside = joined(folder, name);
-            textures
-                .get(&beside, builder, || read(&[&beside, name]).map_err(|error| error.to_string()))
+            let beside = joined(folder, &map.name);
+            textures.ranged(&beside, map.sampler(), map.range, builder, || {
+                read(&[&beside, &map.name]).map_err(|error| error.to_string())
+            })
         };
         material.base_texture = self.base.as_ref().and_then(&mut load);
         material.normal_texture = self.normal.as_ref().and_then(&mut load);
         material.emission_texture = self.emission_texture.as_ref().and_then(&mut load);
+        material.normal_scale = self.normal.as_ref().and_then(|map| map.bump).unwrap_or(1.0);
         // As with Kd, a black Ke beside a texture is the exporter's default.
         let is_textured = material.emission_texture.is_some() && self.emission == [0.0; 3];
         material.emission = if is_textured { [1.0; 3] } else { self.emission };
         if self.alpha.is_some() {
             material.alpha_cutoff = Some(ALPHA_CUTOFF);
             material.effects.discards = true;
-            if self.alpha != self.base {
+            let name = |map: &Option<TextureMap>| map.as_ref().map(|map| map.name.clone());
+            if name(&self.alpha) != name(&self.base) {
                 builder.warn("alpha is read from map_Kd, not from map_d");
             }
         }
@@ -213,31 +258,85 @@ fn colour(rest: &[u8]) -> Result<[f32; 3], Mismatch> {
     Ok([red, text::number(green)?, blue].map(|value| value.max(0.0)))
 }
 
-fn texture(rest: &[u8]) -> Result<String, Mismatch> {
-    let mut rest = rest;
-    loop {
-        let (option, after) = text::keyword(rest);
-        let (least, most) = match option {
-            b"-mm" => (2, 2),
-            b"-o" | b"-s" | b"-t" => (1, 3),
-            b"-blendu" | b"-blendv" | b"-boost" | b"-bm" | b"-cc" | b"-clamp" | b"-colorspace"
-            | b"-imfchan" | b"-texres" | b"-type" => (1, 1),
-            _ => break,
-        };
+/// Numbers after an option: `least` at once, and more as long as they are numbers before the name.
+fn arguments(mut rest: &[u8], least: usize, most: usize) -> (Vec<&[u8]>, &[u8]) {
+    let mut values = Vec::new();
+    for at in 0..most {
+        let (value, after) = text::keyword(rest);
+        // Optional arguments are numbers, and file names seldom are.
+        if at >= least && (text::number::<f32>(value).is_err() || after.is_empty()) {
+            break;
+        }
+        values.push(value);
         rest = after;
-        for at in 0..most {
-            let (value, after) = text::keyword(rest);
-            // Optional arguments are numbers, and file names seldom are.
-            if at >= least && (text::number::<f32>(value).is_err() || after.is_empty()) {
-                break;
-            }
+    }
+    (values, rest)
+}
+
+impl TextureMap {
+    /// Reads options and the file name. Returns the options that have no effect too.
+    fn parse(rest: &[u8]) -> Result<(Self, Vec<String>), Mismatch> {
+        let mut map = Self::default();
+        let (mut rest, mut unused) = (rest, Vec::new());
+        loop {
+            let (option, after) = text::keyword(rest);
+            let (least, most) = match option {
+                b"-mm" => (2, 2),
+                b"-o" | b"-s" | b"-t" => (1, 3),
+                b"-blendu" | b"-blendv" | b"-boost" | b"-bm" | b"-cc" | b"-clamp"
+                | b"-colorspace" | b"-imfchan" | b"-texres" | b"-type" => (1, 1),
+                _ => break,
+            };
+            let (values, after) = arguments(after, least, most);
             rest = after;
+            let mut numbers = values.iter().map(|word| text::number::<f32>(word));
+            let mut number = |default: f32| numbers.next().unwrap_or(Ok(default));
+            match option {
+                b"-s" => map.scale = [number(1.0)?, number(1.0)?],
+                b"-o" => map.offset = [number(0.0)?, number(0.0)?],
+                b"-mm" => map.range = [number(0.0)?, number(1.0)?],
+                b"-bm" => map.bump = Some(number(1.0)?),
+                b"-clamp" => map.is_clamped = values == [b"on"],
+                b"-blendu" | b"-blendv" if values == [b"on"] => {}
+                _ => unused.push(text::name(option)),
+            }
+        }
+        if rest.is_empty() {
+            return Err(("a file name".into(), quoted(rest)));
+        }
+        map.name = text::name(rest);
+        Ok((map, unused))
+    }
+
+    /// Whether texture coordinates are those of the file.
+    fn is_plain(&self) -> bool {
+        (self.scale, self.offset) == ([1.0; 2], [0.0; 2])
+    }
+
+    /// Texture coordinate of a mesh, where v points down, for this texture; in the file v points up.
+    fn place(&self, [u, v]: [f32; 2]) -> [f32; 2] {
+        let [placed_u, placed_v] =
+            [(u, 0), (1.0 - v, 1)].map(|(c, axis)| c * self.scale[axis] + self.offset[axis]);
+        [placed_u, 1.0 - placed_v]
+    }
+
+    fn sampler(&self) -> Sampler {
+        let wrap = if self.is_clamped { Wrap::Clamp } else { Wrap::Repeat };
+        Sampler { wrap: [wrap; 2], ..Sampler::default() }
+    }
+}
+
+impl Default for TextureMap {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            scale: [1.0; 2],
+            offset: [0.0; 2],
+            is_clamped: false,
+            range: [0.0, 1.0],
+            bump: None,
         }
     }
-    if rest.is_empty() {
-        return Err(("a file name".into(), quoted(rest)));
-    }
-    Ok(text::name(rest))
 }
 
 #[cfg(test)]
@@ -260,12 +359,20 @@ mod tests {
     }
 
     #[test]
-    fn options_of_textures_are_skipped() {
-        let name = |rest: &str| texture(rest.as_bytes()).unwrap();
+    fn options_of_textures() {
+        let parsed = |rest: &str| TextureMap::parse(rest.as_bytes()).unwrap();
+        let name = |rest: &str| parsed(rest).0.name;
         assert_eq!(name("a b.png"), "a b.png");
         assert_eq!(name("-s 1 1 1 -bm 0.5 sub\\a.png"), "sub\\a.png");
         assert_eq!(name("-o 1 2 -clamp on -mm 0 1 a.png"), "a.png");
         assert_eq!(name("-s 1 12"), "12");
-        assert!(texture(b"-clamp on").is_err());
+        assert!(TextureMap::parse(b"-clamp on").is_err());
+        let (map, unused) =
+            parsed("-s 3 2 1 -o 0.25 -clamp on -mm 0.5 0.25 -bm 2 -imfchan r -blendu on a.png");
+        assert_eq!(unused, ["-imfchan"]);
+        assert_eq!((map.scale, map.offset), ([3.0, 2.0], [0.25, 0.0]));
+        assert_eq!((map.range, map.bump, map.is_clamped), ([0.5, 0.25], Some(2.0), true));
+        // The point 0.25 above the lower edge is placed 0.5 above it.
+        assert_eq!(map.place([0.5, 0.75]), [1.75, 0.5]);
     }
 }

@@ -4,18 +4,20 @@
 //!
 //! The statements `v` (with colours, without weights), `vt`, `vn`, `f`, `o`, `s`, `usemtl`, `mtllib` and
 //! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped, points (`p`), lines (`l`) and
-//! free-form geometry (`cstype`) with a warning. Indices may be relative and refer only to preceding lines.
+//! free-form geometry (`cstype`) with a warning. Indices may be relative. Vertices precede their faces; normals and
+//! texture coordinates that a face names may follow it, as some programs write them.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::build::MeshBuilder;
+use super::build::{MeshBuilder, finite, left_out};
 use super::folder::ReadFirst;
 use super::mesh::{Corner, Crease, DEFAULT_CREASE, Loaded, Mesh, NONE, Smoothing};
 use super::mtl;
 use super::sides::mark_two_sided;
-use super::text::{self, Lines, numbers, words};
+use super::text::{self, Lines, any_numbers, words};
 use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::quoted;
 
 const INFINITE_SHARPNESS: f32 = 10.0;
@@ -38,21 +40,14 @@ pub(super) fn read(
         };
         reader.line(number, &line, malformed)?;
     }
-    let ObjReader { mut builder, positions, .. } = reader;
-    builder.set_origin(&positions, &[]);
-    let positions = positions.iter().map(|&position| builder.position(position));
-    let positions = positions.collect::<Result<Vec<u32>>>()?;
-    for corner in &mut builder.mesh.corners {
-        corner.position = positions[corner.position as usize];
-    }
-    reader.tags.resolve(&mut builder.mesh, &positions, path)?;
-    Error::malformed_if(positions.is_empty(), path, "file", "vertices", "none")?;
+    reader.resolve(path)?;
+    let ObjReader { mut builder, groups, .. } = reader;
     builder.decode_colours(0);
-    builder.mesh.smoothing = match reader.groups.is_empty() {
+    builder.mesh.smoothing = match groups.is_empty() {
         true => Smoothing::Crease(DEFAULT_CREASE),
-        false => Smoothing::Groups { groups: reader.groups, crease: DEFAULT_CREASE },
+        false => Smoothing::Groups { groups, crease: DEFAULT_CREASE },
     };
-    mtl::read(&reader.libraries, &reader.names, &mut builder, files);
+    mtl::read(&reader.libraries, &reader.names, &mut builder, files)?;
     let mut loaded = builder.finish();
     mark_two_sided(&mut loaded.mesh);
     Ok(loaded)
@@ -61,9 +56,13 @@ pub(super) fn read(
 #[derive(Default)]
 struct ObjReader {
     builder: MeshBuilder,
-    /// Position of each `v`. The corners of the mesh are indices of this list until the whole file is read.
+    /// Position of each `v`. The corners of the mesh are indices of this list, and of the next two, until the whole file is
+    /// read.
     positions: Vec<[f64; 3]>,
-    uvs: usize,
+    /// Line of each `v` without finite coordinates, and the fault.
+    broken: HashMap<u32, (usize, Mismatch)>,
+    /// Index in the mesh of each `vt`.
+    uvs: Vec<u32>,
     /// Index in the mesh of each `vn`.
     normals: Vec<u32>,
     libraries: Vec<String>,
@@ -94,25 +93,28 @@ impl ObjReader {
         let mut words = words(rest);
         match keyword {
             b"v" => {
-                let position: [f64; 3] = numbers(&mut words).map_err(&malformed)?;
+                let at = self.builder.index(self.positions.len(), "vertices")?;
+                let position: [f64; 3] = any_numbers(&mut words).map_err(&malformed)?;
+                if let Err(mismatch) = finite(position.map(narrow)) {
+                    self.broken.insert(at, (number, mismatch));
+                }
                 // Three more numbers are a colour in sRGB, one is a weight.
                 let more = [words.next(), words.next(), words.next()];
                 if let [Some(red), Some(green), Some(blue)] = more {
-                    let colour = numbers::<f32, 3>(&mut [red, green, blue].into_iter());
+                    let colour = any_numbers(&mut [red, green, blue].into_iter());
                     self.colour(colour.map_err(malformed)?)?;
                 }
-                self.builder.index(self.positions.len(), "vertices")?;
                 self.positions.push(position);
             }
             b"vt" => {
-                let [u] = numbers::<f32, 1>(&mut words).map_err(&malformed)?;
-                let v = words.next().map_or(Ok(0.0_f32), text::number).map_err(malformed)?;
+                let [u] = any_numbers(&mut words).map_err(&malformed)?;
+                let v = words.next().map_or(Ok(0.0), text::any_number).map_err(malformed)?;
                 // v points down in a mesh and up in the file.
-                self.builder.uv([u, 1.0 - v])?;
-                self.uvs += 1;
+                self.uvs.push(self.builder.uv([u, 1.0 - v])?);
             }
             b"vn" => {
-                self.normals.push(self.builder.normal(numbers(&mut words).map_err(malformed)?)?);
+                let normal = any_numbers(&mut words).map_err(malformed)?;
+                self.normals.push(self.builder.normal(normal)?);
             }
             b"f" => {
                 self.corners(rest).map_err(malformed)?;
@@ -148,25 +150,79 @@ impl ObjReader {
         for word in words(rest) {
             let mut parts = word.split(|byte| *byte == b'/');
             let position = index(parts.next(), self.positions.len(), word, "a vertex")?;
-            let uv = index(parts.next(), self.uvs, word, "a texture coordinate")?;
+            let uv = index(parts.next(), self.uvs.len(), word, "a texture coordinate")?;
             let normal = index(parts.next(), self.normals.len(), word, "a normal")?;
             let Some(position) = position.filter(|_| parts.next().is_none()) else {
                 return Err(("v, v/vt, v//vn or v/vt/vn".into(), quoted(word)));
             };
+            let position = usize::try_from(position).ok().filter(|at| *at < self.positions.len());
+            let Some(position) = position else {
+                let range = match self.positions.len() {
+                    0 => "of which there is none before this line".to_owned(),
+                    count => format!("1 to {count} or -{count} to -1"),
+                };
+                return Err((format!("the index of a vertex, {range}"), quoted(word)));
+            };
+            // Whether the file has these is known at its end. The last number before `NONE` is an index of none.
+            let optional = |at: Option<i64>| {
+                at.map_or(NONE, |at| u32::try_from(at).map_or(NONE - 1, |at| at.min(NONE - 1)))
+            };
             self.corners.push(Corner {
                 position: u32::try_from(position).unwrap_or(NONE),
-                uv: uv.and_then(|uv| u32::try_from(uv).ok()).unwrap_or(NONE),
-                normal: normal.map_or(NONE, |normal| self.normals[normal]),
+                uv: optional(uv),
+                normal: optional(normal),
                 colour: self.colours.get(position).copied().unwrap_or(NONE),
             });
-        }
-        if self.corners.len() < 3 {
-            return Err(("a face of 3 corners or more".into(), self.corners.len().to_string()));
         }
         Ok(())
     }
 
+    /// Replaces the indices of lines in corners and tags by indices of the mesh.
+    fn resolve(&mut self, path: &Path) -> Result<()> {
+        let broken = |position: u32| self.broken.get(&position);
+        let all_broken = self.broken.len() == self.positions.len();
+        Error::malformed_if(all_broken, path, "file", "vertices with finite coordinates", "none")?;
+        let mut is_used = vec![self.builder.mesh.corners.is_empty(); self.positions.len()];
+        for corner in &self.builder.mesh.corners {
+            is_used[corner.position as usize] = true;
+            if let Some((line, (expected, found))) = broken(corner.position) {
+                return Err(Error::malformed(path, format!("line {line}"), expected, found));
+            }
+        }
+        let used = self.positions.iter().zip(0..).zip(is_used);
+        let used = used.filter(|((_, at), is_used)| *is_used && broken(*at).is_none());
+        let used: Vec<[f64; 3]> = used.map(|((position, _), _)| *position).collect();
+        let builder = &mut self.builder;
+        builder.set_origin(&used, &[]);
+        let mut positions = Vec::with_capacity(self.positions.len());
+        for (position, at) in self.positions.iter().zip(0..) {
+            positions.push(match self.broken.contains_key(&at) {
+                false => builder.position(*position)?,
+                true => builder.leave_out(left_out::POSITIONS),
+            });
+        }
+        let mut corners = std::mem::take(&mut builder.mesh.corners);
+        for corner in &mut corners {
+            corner.position = positions[corner.position as usize];
+            for (index, found, absent) in [
+                (&mut corner.uv, &self.uvs, left_out::ABSENT_UVS),
+                (&mut corner.normal, &self.normals, left_out::ABSENT_NORMALS),
+            ] {
+                if *index != NONE {
+                    let found = found.get(*index as usize).copied();
+                    *index = found.unwrap_or_else(|| builder.leave_out(absent));
+                }
+            }
+        }
+        builder.mesh.corners = corners;
+        self.tags.resolve(&mut builder.mesh, &positions, path)
+    }
+
     fn face(&mut self) -> Result<()> {
+        if self.corners.len() < 3 {
+            self.builder.leave_out(left_out::FACES);
+            return Ok(());
+        }
         let (name, known) = &mut self.material;
         let material = *known.get_or_insert_with(|| {
             *self.by_name.entry(name.clone()).or_insert_with(|| {
@@ -201,31 +257,24 @@ impl ObjReader {
     }
 }
 
-/// Parses `part` of the corner `word` as an index of one of `count` elements, counted from 0; `None` for an empty part.
+/// Parses `part` of the corner `word` as an index after `count` elements, counted from 0; `None` for an empty part. There may
+/// be no element with this index.
 fn index(
     part: Option<&[u8]>,
     count: usize,
     word: &[u8],
     what: &str,
-) -> Result<Option<usize>, Mismatch> {
+) -> Result<Option<i64>, Mismatch> {
     let Some(part) = part.filter(|part| !part.is_empty()) else { return Ok(None) };
     let number: i64 =
         text::parsed(part).ok_or_else(|| (format!("the index of {what}"), quoted(word)))?;
     let before = i64::try_from(count).unwrap_or(i64::MAX);
-    let index = match number {
+    Ok(Some(match number {
         1.. => number - 1,
         0 => -1,
         // Negative numbers count back from the last; the sum cannot overflow.
         _ => before + number,
-    };
-    let index = usize::try_from(index).ok().filter(|index| *index < count);
-    index.map(Some).ok_or_else(|| {
-        let range = match count {
-            0 => "of which there is none before this line".to_owned(),
-            _ => format!("1 to {count} or -{count} to -1"),
-        };
-        (format!("the index of {what}, {range}"), quoted(word))
-    })
+    }))
 }
 
 /// Tags of sharp edges (two vertices) and sharp vertices (one): line, indices of `v`, and sharpness. A tag may precede its
@@ -282,6 +331,8 @@ impl Tags {
                 })
             };
             match vertices.iter().map(find).collect::<Result<Vec<u32>>>()?[..] {
+                // A vertex that is left out has no edge.
+                [NONE, _] | [_, NONE] | [NONE] => {}
                 [a, b] => {
                     mesh.creases.push(Crease { positions: [a, b], sharpness });
                 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::build::finite;
 use quadrille_base::error::Mismatch;
 use quadrille_base::math::narrow;
-use quadrille_scene::formats::ply::quoted;
+use quadrille_scene::formats::ply::{parse_float, quoted};
 
 /// Iterator over lines with their numbers, from 1. A backslash that ends a line, except a comment, joins the next line.
 pub(crate) struct Lines<'a> {
@@ -89,6 +89,23 @@ pub(crate) fn numbers<'a, T: FromStr + Copy + Into<f64> + Default, const N: usiz
     let mut values = [T::default(); N];
     for (at, value) in values.iter_mut().enumerate() {
         *value = number(words.next().ok_or_else(|| (format!("{N} numbers"), at.to_string()))?)?;
+    }
+    Ok(values)
+}
+
+/// Parses a number that may be infinite or not a number, in any spelling.
+pub(super) fn any_number<T: FromStr + From<f32>>(word: &[u8]) -> Result<T, Mismatch> {
+    parse_float(word)
+}
+
+/// [`numbers`] that may be infinite or not a number.
+pub(super) fn any_numbers<'a, T: FromStr + From<f32> + Copy, const N: usize>(
+    words: &mut impl Iterator<Item = &'a [u8]>,
+) -> Result<[T; N], Mismatch> {
+    let mut values = [T::from(0.0); N];
+    for (at, value) in values.iter_mut().enumerate() {
+        let word = words.next().ok_or_else(|| (format!("{N} numbers"), at.to_string()))?;
+        *value = any_number(word)?;
     }
     Ok(values)
 }

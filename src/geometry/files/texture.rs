@@ -10,6 +10,7 @@ use super::build::MeshBuilder;
 use super::material::{Sampler, Texture};
 use quadrille_base::error::Error;
 use quadrille_base::image::check_memory;
+use quadrille_base::math::byte;
 use quadrille_scene::bytes::FileBytes;
 
 const MAX_SIDE: u32 = 16384;
@@ -26,7 +27,7 @@ const TEXELS_PER_BYTE: u64 = 2048;
 
 #[derive(Default)]
 pub(crate) struct TextureReader {
-    by_name: HashMap<(String, Sampler), Option<u32>>,
+    by_name: HashMap<(String, Sampler, [u32; 2]), Option<u32>>,
 }
 
 impl TextureReader {
@@ -40,7 +41,7 @@ impl TextureReader {
         self.sampled(name, Sampler::default(), builder, bytes)
     }
 
-    /// [`Self::get`] with a sampler. A texture is read once per sampler.
+    /// [`Self::get`] with a sampler.
     pub(super) fn sampled<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
@@ -48,7 +49,19 @@ impl TextureReader {
         builder: &mut MeshBuilder,
         bytes: impl FnOnce() -> Result<B, String>,
     ) -> Option<u32> {
-        let key = (name.to_owned(), sampler);
+        self.ranged(name, sampler, [0.0, 1.0], builder, bytes)
+    }
+
+    /// [`Self::sampled`] with the value of black, and what white adds to it. A texture is read once per sampler and range.
+    pub(super) fn ranged<B: AsRef<[u8]>>(
+        &mut self,
+        name: &str,
+        sampler: Sampler,
+        range: [f32; 2],
+        builder: &mut MeshBuilder,
+        bytes: impl FnOnce() -> Result<B, String>,
+    ) -> Option<u32> {
+        let key = (name.to_owned(), sampler, range.map(f32::to_bits));
         if let Some(&known) = self.by_name.get(&key) {
             return known;
         }
@@ -57,6 +70,7 @@ impl TextureReader {
         let at = match texture {
             Ok(mut texture) => {
                 texture.sampler = sampler;
+                texture.map_range(range);
                 builder.texture_bytes -= texture.texels.len() as u64 * TEXEL_BYTES;
                 let textures = &mut builder.mesh.textures;
                 textures.push(texture);
@@ -73,6 +87,19 @@ impl TextureReader {
 }
 
 impl Texture {
+    /// Maps the channels of colour from 0 to 1 to a value of black, and what white adds to it.
+    fn map_range(&mut self, [black, gain]: [f32; 2]) {
+        if [black, gain] == [0.0, 1.0] {
+            return;
+        }
+        let [black, gain] = [black, gain].map(f64::from);
+        let mapped: [u8; 256] =
+            std::array::from_fn(|value| byte(black * f64::from(u8::MAX) + gain * value as f64));
+        for [r, g, b, _] in &mut self.texels {
+            [*r, *g, *b] = [*r, *g, *b].map(|channel| mapped[usize::from(channel)]);
+        }
+    }
+
     /// Reads a PNG, JPEG, WebP, BMP or TGA whose texels take at most 1 GiB.
     ///
     /// # Errors

@@ -11,6 +11,10 @@ use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{Material, Texture};
 use quadrille_geometry::grid::Grid;
 
+/// Relative rounding error of an alpha: of the weights of a texture lookup in two levels, and of the three corners. A surface
+/// of constant alpha is kept whole if this alpha equals the cutoff.
+const ROUNDING: f32 = 1e-6;
+
 /// Alpha tests of a scene's materials, with the textures that they read.
 #[derive(Debug, Default)]
 pub struct AlphaTests {
@@ -69,7 +73,7 @@ impl AlphaTests {
             uvs: corners.map(|corner| grid.vertices[usize::from(corner)].uv),
             alphas: colours.map(|corners| corners.map(|colour| [colour[3]])),
             texture,
-            cutoff,
+            cutoff: cutoff * (1.0 - ROUNDING),
         })
     }
 }

@@ -1,8 +1,9 @@
 //! Conversion of the attributes and indices of glTF primitives to faces.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-use super::super::build::{MeshBuilder, finite};
+use super::super::build::{MeshBuilder, finite, left_out};
 use super::super::mesh::{Corner, NONE};
 use super::json::Material;
 use super::morph::displaced;
@@ -176,14 +177,23 @@ impl<'a> CheckedPrimitive<'a> {
             .map(|joints| SkinnedVertices::of(joints, &self.influences, &self.place, store))
             .transpose()?;
         let skinned = |vertex| skinned.as_ref().and_then(|skin| skin.placement(vertex));
-        let vertices = self.corners(instance, pose.weights, skinned, store, builder)?;
         let triangles = usize::try_from(self.triangles()).unwrap_or(usize::MAX);
-        let mirrors = instance.placement.mirrors();
-        for triangle in 0..triangles {
-            let at = self.topology.triangle(triangle).map(|at| match &indices {
+        let corners_of = |triangle| {
+            self.topology.triangle(triangle).map(|at| match &indices {
                 Some(indices) => indices[at] as usize,
                 None => at,
-            });
+            })
+        };
+        let used = LazyCell::new(|| {
+            let mut used = vec![false; self.vertices];
+            (0..triangles).flat_map(corners_of).for_each(|vertex| used[vertex] = true);
+            used
+        });
+        let is_used = |vertex: usize| used[vertex];
+        let vertices = self.corners(instance, pose.weights, skinned, is_used, store, builder)?;
+        let mirrors = instance.placement.mirrors();
+        for triangle in 0..triangles {
+            let at = corners_of(triangle);
             let [a, b, c] = at.map(|at| vertices[at]);
             let mirrors = skinned(at[0]).map_or(mirrors, |own| own.mirrors());
             let mut corners = if mirrors { [a, c, b] } else { [a, b, c] };
@@ -203,6 +213,7 @@ impl<'a> CheckedPrimitive<'a> {
         instance: &MeshInstance,
         weights: &[f32],
         skinned: impl Fn(usize) -> Option<NodePlacement>,
+        is_used: impl Fn(usize) -> bool,
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<Vec<Corner>> {
@@ -216,8 +227,11 @@ impl<'a> CheckedPrimitive<'a> {
         let mut corners = Vec::new();
         for (vertex, position) in displaced(self.position, "POSITION")?.into_iter().enumerate() {
             let placed = skinned(vertex).unwrap_or(instance.placement).point(position);
-            finite(placed.map(narrow)).map_err(wrong("POSITION"))?;
-            let position = builder.position(placed)?;
+            let position = match finite(placed.map(narrow)) {
+                Ok(_) => builder.position(placed)?,
+                Err(mismatch) if is_used(vertex) => return Err(wrong("POSITION")(mismatch)),
+                Err(_) => builder.leave_out(left_out::POSITIONS),
+            };
             corners.push(Corner { position, uv: NONE, normal: NONE, colour: NONE });
         }
         if let Some(at) = self.normal {
@@ -228,19 +242,17 @@ impl<'a> CheckedPrimitive<'a> {
             };
             let normals = displaced(at, "NORMAL")?.into_iter().enumerate();
             for (corner, (vertex, normal)) in corners.iter_mut().zip(normals) {
-                let normal = finite(normal).and_then(|normal| finite(turned(vertex, normal)));
-                corner.normal = builder.normal(normal.map_err(wrong("NORMAL"))?)?;
+                corner.normal = builder.normal(turned(vertex, normal))?;
             }
         }
         if let Some(at) = self.uv {
             for (corner, uv) in corners.iter_mut().zip(store.vectors::<2>(at)?) {
-                let placed = finite(uv).and_then(|uv| finite(self.mapping.place(uv)));
-                corner.uv = builder.uv(placed.map_err(wrong("texture coordinates"))?)?;
+                corner.uv = builder.uv(self.mapping.place(uv))?;
             }
         }
         if let Some(at) = self.colour {
             for (corner, colour) in corners.iter_mut().zip(colours(at, store)?) {
-                corner.colour = builder.colour(finite(colour).map_err(wrong("COLOR_0"))?)?;
+                corner.colour = builder.colour(colour)?;
             }
         }
         Ok(corners)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::super::build::{MeshBuilder, finite};
+use super::super::build::MeshBuilder;
 use super::super::mesh::{Corner, NONE};
 use super::vertices::ColourColumns;
 use quadrille_base::error::{Error, Mismatch, Result};
@@ -87,17 +87,12 @@ impl Polygons {
             return Ok(Err((expected, uvs.len().to_string())));
         }
         for (corner, uv) in corners.iter_mut().zip(uvs.as_chunks::<2>().0) {
-            match finite(uv.map(narrow)) {
-                // v points down in a mesh and up in the file.
-                Ok([u, v]) => corner.1 = builder.uv([u, 1.0 - v])?,
-                Err(mismatch) => return Ok(Err(mismatch)),
-            }
+            // v points down in a mesh and up in the file.
+            let [u, v] = uv.map(narrow);
+            corner.1 = builder.uv([u, 1.0 - v])?;
         }
-        let colour = match columns.colour.map(|of| of.value(row)).transpose() {
-            Ok(Some(colour)) => builder.colour(colour)?,
-            Ok(None) => NONE,
-            Err(mismatch) => return Ok(Err(mismatch)),
-        };
+        let colour = columns.colour.map(|of| of.value(row));
+        let colour = colour.map_or(Ok(NONE), |colour| builder.colour(colour))?;
         let of_face = |at: usize| row.property(at).first().copied();
         let texture = columns.texture.map_or(Some(0.0), of_face);
         let texture = texture.and_then(to_count).map(u32::try_from);
@@ -110,13 +105,19 @@ impl Polygons {
     }
 
     fn vertices(&mut self, indices: &[f64], count: u64) -> Result<(), Mismatch> {
-        if indices.len() < 3 {
-            return Err(("a face of 3 vertices or more".into(), indices.len().to_string()));
-        }
         for &index in indices {
             self.corners.push((vertex(index, count)?, NONE));
         }
         Ok(())
+    }
+
+    /// For each of `count` vertices, whether a face has it.
+    pub(super) fn used(&self, count: usize) -> Vec<bool> {
+        let mut used = vec![false; count];
+        for (vertex, _) in &self.corners {
+            used[*vertex as usize] = true;
+        }
+        used
     }
 
     /// Reads a row of strips, separated by -1: each vertex after two ends a triangle, of alternating orientation.

@@ -10,7 +10,7 @@ mod vertices;
 
 use std::path::Path;
 
-use super::build::MeshBuilder;
+use super::build::{MeshBuilder, finite, left_out};
 use super::folder::ReadFirst;
 use super::material::Material;
 use super::mesh::{Corner, DEFAULT_CREASE, Loaded, NONE, Smoothing};
@@ -18,6 +18,7 @@ use super::sides::mark_two_sided;
 use super::texture::TextureReader;
 use faces::{FaceColumns, Polygons, vertex_list};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::{Body, Element, Header};
 use vertices::{VertexColumns, VertexValues};
 
@@ -68,10 +69,7 @@ pub(super) fn read(
     for (at, element) in header.elements.iter().enumerate() {
         let colours = reader.builder.mesh.colours.len();
         if at == vertices {
-            values.rows(element, |row| match reader.columns.values(row) {
-                Ok(values) => reader.vertex(values).map(Ok),
-                Err(mismatch) => Ok(Err(mismatch)),
-            })?;
+            values.rows(element, |row| reader.vertex(reader.columns.values(row)).map(Ok))?;
         } else if Some(at) == faces {
             let count = header.elements[vertices].count;
             values.rows(element, |row| {
@@ -90,7 +88,7 @@ pub(super) fn read(
         let (word, name) = comment.trim().split_once(char::is_whitespace)?;
         (word == TEXTURE_COMMENT).then(|| name.trim())
     });
-    reader.place(reader.columns.has_single_positions(&header.elements[vertices]))?;
+    reader.place(reader.columns.has_single_positions(&header.elements[vertices]), path)?;
     reader.finish(&textures.collect::<Vec<_>>(), files)
 }
 
@@ -117,10 +115,27 @@ impl PlyReader {
         Ok(())
     }
 
-    fn place(&mut self, is_single: bool) -> Result<()> {
-        self.builder.set_origin(&self.positions, if is_single { &self.positions[..] } else { &[] });
+    /// Adds the positions. Vertices without finite coordinates are left out, unless a face has them.
+    fn place(&mut self, is_single: bool, path: &Path) -> Result<()> {
+        let is_used = self.polygons.used(self.positions.len());
+        let has_faces = is_used.contains(&true);
+        let mut placed = Vec::new();
+        for (number, (position, is_used)) in self.positions.iter().zip(is_used).enumerate() {
+            match finite(position.map(narrow)) {
+                Ok(_) if is_used || !has_faces => placed.push(*position),
+                Err((expected, found)) if is_used => {
+                    let place = format!("element \"vertex\", row {number}");
+                    return Err(Error::malformed(path, place, expected, found));
+                }
+                _ => {}
+            }
+        }
+        self.builder.set_origin(&placed, if is_single { &placed[..] } else { &[] });
         for (corner, position) in self.vertices.iter_mut().zip(&self.positions) {
-            corner.position = self.builder.position(*position)?;
+            corner.position = match finite(position.map(narrow)) {
+                Ok(_) => self.builder.position(*position)?,
+                Err(_) => self.builder.leave_out(left_out::POSITIONS),
+            };
         }
         Ok(())
     }

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::super::build::finite;
-use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::{Element, PlyRow, PropertyKind, Scalar};
 
@@ -53,10 +52,10 @@ impl ColourColumns {
     }
 
     /// Colour of a row, with alpha, in sRGB, as scanners and editors write it.
-    pub(super) fn value(&self, row: &PlyRow) -> Result<[f32; 4], Mismatch> {
-        let scaled = |(at, scale): (usize, f32)| numbers(row, [at]).map(|[value]| value * scale);
-        let [r, g, b] = self.channels;
-        Ok([scaled(r)?, scaled(g)?, scaled(b)?, self.alpha.map_or(Ok(1.0), scaled)?])
+    pub(super) fn value(&self, row: &PlyRow) -> [f32; 4] {
+        let scaled = |(at, scale): (usize, f32)| narrow(number(row, at)) * scale;
+        let [r, g, b] = self.channels.map(scaled);
+        [r, g, b, self.alpha.map_or(1.0, scaled)]
     }
 }
 
@@ -94,12 +93,11 @@ impl VertexColumns {
         self.position.into_iter().chain(normal).chain(uv).chain(colour)
     }
 
-    pub(super) fn values(&self, row: &PlyRow) -> Result<VertexValues, Mismatch> {
+    pub(super) fn values(&self, row: &PlyRow) -> VertexValues {
         let position = self.position.map(|at| number(row, at));
-        finite(position.map(narrow))?;
-        let normal = self.normal.map(|at| numbers(row, at)).transpose()?;
-        let uv = self.uv.map(|at| numbers(row, at)).transpose()?;
-        Ok((position, normal, uv, self.colour.map(|of| of.value(row)).transpose()?))
+        let normal = self.normal.map(|at| numbers(row, at));
+        let uv = self.uv.map(|at| numbers(row, at));
+        (position, normal, uv, self.colour.map(|of| of.value(row)))
     }
 }
 
@@ -113,8 +111,8 @@ fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
     Some(found)
 }
 
-fn numbers<const N: usize>(row: &PlyRow, at: [usize; N]) -> Result<[f32; N], Mismatch> {
-    finite(at.map(|at| narrow(number(row, at))))
+fn numbers<const N: usize>(row: &PlyRow, at: [usize; N]) -> [f32; N] {
+    at.map(|at| narrow(number(row, at)))
 }
 
 fn number(row: &PlyRow, at: usize) -> f64 {

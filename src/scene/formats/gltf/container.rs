@@ -60,7 +60,13 @@ pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [
         (word(mark, 0) == Some(*kind)).then_some(*body)
     };
     match chunk(0, b"JSON") {
-        Some(json) => Ok((json, chunk(1, b"BIN\0"))),
+        Some(mut json) => {
+            // The chunk is padded with spaces, and by some programs with zeros.
+            while let Some(shorter) = json.strip_suffix(b"\0") {
+                json = shorter;
+            }
+            Ok((json, chunk(1, b"BIN\0")))
+        }
         None => wrong("GLB chunk 0", "JSON", "another chunk or none".into()),
     }
 }

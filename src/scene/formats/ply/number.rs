@@ -57,7 +57,10 @@ pub fn to_count(value: f64) -> Option<usize> {
 }
 
 /// Parses a float. NaN and infinity are accepted, also in the spellings of C and of Microsoft (`nan(ind)`, `1.#INF`).
-fn parse_float<T: FromStr + From<f32>>(word: &[u8]) -> Result<T, Mismatch> {
+///
+/// # Errors
+/// A word that is no number.
+pub fn parse_float<T: FromStr + From<f32>>(word: &[u8]) -> Result<T, Mismatch> {
     let text = std::str::from_utf8(word).unwrap_or("");
     match text.parse() {
         Ok(value) => Ok(value),
