@@ -10,6 +10,7 @@ use quadrille::geometry::files::Crease;
 use quadrille::geometry::files::Loaded;
 use quadrille::geometry::files::Material;
 use quadrille::geometry::files::Mesh;
+use quadrille::geometry::files::Microfacets;
 use quadrille::geometry::files::NONE;
 use quadrille::geometry::files::Texture;
 use quadrille::geometry::files::Wrap;
@@ -344,6 +345,43 @@ fn unused_vertices_are_dropped() {
     assert_eq!(creases, [([0, 1], 3.0)]);
     assert_eq!(loaded.mesh.sharp_corners, [(2, 4.0)]);
     assert_eq!(parse("v 1 2 3\n").unwrap().mesh.positions.len(), 1);
+}
+
+#[test]
+fn colours_of_zbrush_are_comments() {
+    let colours = "#MRGB FFFF000000330000\n#MRGB 000000FFFFFFFFFF\n";
+    let mesh = mesh(&format!("#MRGB block\n{colours}# End of MRGB block\nf 1 2 3\nf 1 3 4\n"));
+    let of = |at: usize| mesh.colours[mesh.corners[at].colour as usize];
+    assert_eq!(of(0), [1.0, 0.0, 0.0, 1.0]);
+    assert!((of(1)[0] - 0.033_104_8).abs() < 1e-5 && of(1)[1..] == [0.0, 0.0, 1.0]);
+    assert_eq!((of(2), of(5)), ([0.0, 0.0, 1.0, 1.0], [1.0; 4]));
+}
+
+#[test]
+fn opacity_roughness_and_metalness_of_materials() {
+    let material = |lines: &str| {
+        let library = format!("newmtl m\nKd 1 0 0\n{lines}\n");
+        let text = format!("{SQUARE}mtllib a.mtl\nusemtl m\nf 1 2 3 4\n");
+        let read = read(text.as_bytes(), Path::new("a.obj"), &mut |_| Ok(library.clone().into()));
+        let Loaded { mesh, warnings, .. } = read.unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        mesh.materials[0].clone()
+    };
+    for (lines, opacity) in [
+        ("d 0.25", Some(0.25)),
+        ("d -halo 0.5", Some(0.5)),
+        ("Tr 0.75", Some(0.25)),
+        ("Tr 1\nd 0.5", Some(0.5)),
+        ("Tr 1", None),
+        ("d 1", None),
+    ] {
+        assert_eq!(material(lines).opacity, opacity, "{lines}");
+    }
+    let facets =
+        |metalness, roughness| Some(Microfacets::Metallic { metalness, roughness, texture: None });
+    assert_eq!(material("Pr 0.25\nPm 1").microfacets, facets(1.0, 0.25));
+    assert_eq!(material("Pm 1").microfacets, facets(1.0, 0.5));
+    assert_eq!(material("Ns 100").microfacets, None);
 }
 
 /// Scale, offset, clamping and range of a texture in a material library.

@@ -138,6 +138,8 @@ fn colours_of_vertices_by_type_and_name() {
     assert!((colours[2][3] - 0.2).abs() < 1e-6);
     let warnings = read(floats, "nan 0 0 0").unwrap().warnings;
     assert!(warnings.iter().any(|w| w.contains("colours of vertices without")), "{warnings:?}");
+    let short = "property uchar r\nproperty uchar g\nproperty uchar b";
+    assert_eq!(read(short, "255 0 0").unwrap().mesh.colours[2], [1.0, 0.0, 0.0, 1.0]);
     // Two of three channels do not make a colour.
     let two = "property uchar red\nproperty uchar green";
     assert!(read(two, "1 2").unwrap().mesh.colours.is_empty());

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::build::MeshBuilder;
 use super::folder::ReadFirst;
-use super::material::{Material, Sampler, Wrap};
+use super::material::{Material, Microfacets, Sampler, Wrap};
 use super::text::{self, Lines, numbers, words};
 use super::texture::TextureReader;
 use quadrille_base::error::{Mismatch, Result};
@@ -16,6 +16,8 @@ use quadrille_scene::formats::ply::quoted;
 const MAX_SHININESS: f32 = 10_000.0;
 /// Alpha cutoff of materials with `map_d`, a texture of opacity.
 const ALPHA_CUTOFF: f32 = 0.5;
+/// Roughness of materials with a metalness alone (assumed).
+const DEFAULT_ROUGHNESS: f32 = 0.5;
 
 #[derive(Default)]
 struct MtlMaterial {
@@ -23,6 +25,11 @@ struct MtlMaterial {
     diffuse: Option<[f32; 3]>,
     specular: bool,
     exponent: f32,
+    opacity: Option<f32>,
+    /// 1 minus the opacity, in files without one.
+    transparency: f32,
+    roughness: Option<f32>,
+    metalness: Option<f32>,
     base: Option<TextureMap>,
     normal: Option<TextureMap>,
     alpha: Option<TextureMap>,
@@ -152,14 +159,10 @@ impl MtlMaterial {
                 let [exponent] = numbers::<f32, 1>(&mut words(rest))?;
                 self.exponent = exponent.clamp(0.0, MAX_SHININESS);
             }
-            b"d" => {
-                let opacity = words(rest).last().map_or(Ok(1.0), text::number)?;
-                return Ok((opacity < 1.0).then_some(TRANSPARENT));
-            }
-            b"tr" => {
-                let [transparency] = numbers::<f32, 1>(&mut words(rest))?;
-                return Ok((transparency > 0.0).then_some(TRANSPARENT));
-            }
+            b"d" => self.opacity = Some(words(rest).last().map_or(Ok(1.0), text::number)?),
+            b"tr" => [self.transparency] = numbers(&mut words(rest))?,
+            b"pr" => [self.roughness] = numbers(&mut words(rest))?.map(Some),
+            b"pm" => [self.metalness] = numbers(&mut words(rest))?.map(Some),
             b"ke" => self.emission = colour(rest)?,
             b"bump" | b"map_bump" => return Ok(Some("bump maps are left out (norm is read)")),
             b"map_ks" | b"map_ns" | b"refl" => {
@@ -194,6 +197,17 @@ impl MtlMaterial {
         }
         if self.specular {
             material.shininess = self.exponent;
+        }
+        // A transparency of 1 is an opacity in the files of some exporters: nothing would be visible otherwise.
+        let transparency = if self.transparency < 1.0 { self.transparency } else { 0.0 };
+        let opacity = self.opacity.unwrap_or(1.0 - transparency).clamp(0.0, 1.0);
+        material.opacity = (opacity < 1.0).then_some(opacity);
+        if self.roughness.or(self.metalness).is_some() {
+            material.microfacets = Some(Microfacets::Metallic {
+                metalness: self.metalness.unwrap_or(0.0).clamp(0.0, 1.0),
+                roughness: self.roughness.unwrap_or(DEFAULT_ROUGHNESS).clamp(0.0, 1.0),
+                texture: None,
+            });
         }
         let folder = &self.folder;
         let mapping = self.mapping();
@@ -245,8 +259,6 @@ fn joined(folder: &str, name: &str) -> String {
     }
     parts.join("/")
 }
-
-const TRANSPARENT: &str = "transparent materials are drawn opaque";
 
 fn colour(rest: &[u8]) -> Result<[f32; 3], Mismatch> {
     let mut words = words(rest);

@@ -2,7 +2,7 @@
 //!
 //! The crate `tobj` does not suffice: its errors name no lines, it copies positions per model and omits subdivision tags.
 //!
-//! The statements `v` (with colours, without weights), `vt`, `vn`, `f`, `o`, `s`, `usemtl`, `mtllib` and
+//! The statements `v` (with colours, without weights), ZBrush's colours in comments (`#MRGB`), `vt`, `vn`, `f`, `o`, `s`, `usemtl`, `mtllib` and
 //! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped, points (`p`), lines (`l`) and
 //! free-form geometry (`cstype`) with a warning. Indices may be relative. Vertices precede their faces; normals and
 //! texture coordinates that a face names may follow it, as some programs write them.
@@ -75,6 +75,8 @@ struct ObjReader {
     new_object: bool,
     /// Index in the mesh of the colour of each `v`; empty before the first `v` with a colour.
     colours: Vec<u32>,
+    /// Mask, red, green and blue of ZBrush of each `v`, which follow the vertices in the file.
+    brushed: Vec<u32>,
     corners: Vec<Corner>,
     group: Option<u32>,
     /// Smoothing group of each face; empty before the first face that an `s` precedes.
@@ -92,6 +94,7 @@ impl ObjReader {
         let (keyword, rest) = text::keyword(line);
         let mut words = words(rest);
         match keyword {
+            b"#MRGB" => self.brushed(rest),
             b"v" => {
                 let at = self.builder.index(self.positions.len(), "vertices")?;
                 let position: [f64; 3] = any_numbers(&mut words).map_err(&malformed)?;
@@ -143,6 +146,17 @@ impl ObjReader {
         self.colours.resize(self.positions.len(), NONE);
         self.colours.push(colour);
         Ok(())
+    }
+
+    /// Reads colours of ZBrush for the next vertices: a mask and sRGB, of two hexadecimal digits each. Other comments with
+    /// this word have no colours.
+    fn brushed(&mut self, rest: &[u8]) {
+        let value = |digits: &[u8]| {
+            let text = std::str::from_utf8(digits).ok().filter(|text| text.len() == 8)?;
+            u32::from_str_radix(text, 16).ok()
+        };
+        let values: Option<Vec<u32>> = rest.chunks(8).map(value).collect();
+        self.brushed.extend(values.unwrap_or_default());
     }
 
     fn corners(&mut self, rest: &[u8]) -> Result<(), Mismatch> {
@@ -201,8 +215,17 @@ impl ObjReader {
                 true => builder.leave_out(left_out::POSITIONS),
             });
         }
+        let mut brushed = Vec::new();
+        for colour in self.brushed.drain(..).take(self.positions.len()) {
+            let [_, red, green, blue] = colour.to_be_bytes();
+            let [red, green, blue] = [red, green, blue].map(|c| f32::from(c) / f32::from(u8::MAX));
+            brushed.push(builder.colour([red, green, blue, 1.0])?);
+        }
         let mut corners = std::mem::take(&mut builder.mesh.corners);
         for corner in &mut corners {
+            if corner.colour == NONE {
+                corner.colour = brushed.get(corner.position as usize).copied().unwrap_or(NONE);
+            }
             corner.position = positions[corner.position as usize];
             for (index, found, absent) in [
                 (&mut corner.uv, &self.uvs, left_out::ABSENT_UVS),

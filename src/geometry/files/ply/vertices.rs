@@ -9,8 +9,8 @@ use quadrille_scene::formats::ply::{Element, PlyRow, PropertyKind, Scalar};
 /// Names of texture coordinates, in order of preference.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
 /// Names of colour channels, in order of preference.
-const COLOURS: [[&str; 3]; 2] =
-    [["red", "green", "blue"], ["diffuse_red", "diffuse_green", "diffuse_blue"]];
+const COLOURS: [[&str; 3]; 3] =
+    [["red", "green", "blue"], ["diffuse_red", "diffuse_green", "diffuse_blue"], ["r", "g", "b"]];
 const ALPHA: &str = "alpha";
 
 pub(super) struct VertexColumns {
