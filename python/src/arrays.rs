@@ -57,38 +57,89 @@ pub(crate) fn empty<'py, T: numpy::Element>(
     allocated(py, intern!(py, "empty"), shape)
 }
 
-/// Size in bytes of a huge page, and the least size of an array of zeros that gets some.
+/// Size in bytes of a huge page, and the least size of an array that gets some.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Creates an array of zeros: a large one in huge pages that the system clears when they are first written. numpy's own
-/// zeros have pages of 4 KiB, whose faults cost several times the clearing.
+/// Creates an array of zeros. numpy takes large ones from the system, whose pages are zero, without writing them.
 pub(crate) fn zeros<'py, T: numpy::Element>(
     py: Python<'py>,
     shape: &[usize],
 ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
-    let count: usize = shape.iter().product();
-    let bytes = count.saturating_mul(size_of::<T>());
-    if bytes >= HUGE_PAGE_BYTES
-        && let Some(pages) = huge_pages(py, bytes)?
-    {
-        let numpy = py.import(intern!(py, "numpy"))?;
-        let flat =
-            numpy.call_method1(intern!(py, "frombuffer"), (pages, T::get_dtype(py), count))?;
-        let shaped = flat.call_method1(intern!(py, "reshape"), (PyTuple::new(py, shape)?,))?;
-        return Ok(shaped.cast_into()?);
-    }
     allocated(py, intern!(py, "zeros"), shape)
 }
 
-/// Maps at least `bytes` zeros in huge pages; `None` if Python's `mmap` has none on this system.
-fn huge_pages<'py>(py: Python<'py>, bytes: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// Memory of large arrays, for the next arrays of the same size. The system clears fresh pages, which takes as long as the
+/// gradients of a step that are then written into them.
+#[derive(Default)]
+pub(crate) struct Recycled {
+    mappings: Vec<Mapping>,
+    round: usize,
+}
+
+/// Memory of an array.
+struct Mapping {
+    pages: Py<PyAny>,
+    /// Weak reference to the array; all views of it keep it alive.
+    array: Py<PyAny>,
+    /// Number of the round that used the memory last.
+    used: usize,
+}
+
+impl Mapping {
+    fn is_idle(&self, py: Python<'_>) -> bool {
+        self.array.bind(py).call0().is_ok_and(|array| array.is_none())
+    }
+}
+
+impl Recycled {
+    /// Begins a round of arrays. Idle memory that the last round did not use goes back to the system.
+    pub(crate) fn begin(&mut self, py: Python<'_>) {
+        let last = self.round;
+        self.mappings.retain(|mapping| mapping.used == last || !mapping.is_idle(py));
+        self.round += 1;
+    }
+
+    /// Creates an array of `len` numbers of any value, in huge pages if it is large.
+    pub(crate) fn array<'py, T: numpy::Element>(
+        &mut self,
+        py: Python<'py>,
+        len: usize,
+    ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        if bytes < HUGE_PAGE_BYTES {
+            return empty(py, &[len]);
+        }
+        let whole = bytes.checked_next_multiple_of(HUGE_PAGE_BYTES).unwrap_or(bytes);
+        let fits = |mapping: &Mapping| {
+            mapping.pages.bind(py).len().is_ok_and(|len| len == whole) && mapping.is_idle(py)
+        };
+        let known = self.mappings.iter().position(fits);
+        let pages = match known {
+            Some(at) => self.mappings.swap_remove(at).pages.into_bound(py),
+            None => match huge_pages(py, whole)? {
+                Some(pages) => pages,
+                None => return empty(py, &[len]),
+            },
+        };
+        let numpy = py.import(intern!(py, "numpy"))?;
+        let arguments = (&pages, T::get_dtype(py), len);
+        let array = numpy.call_method1(intern!(py, "frombuffer"), arguments)?;
+        let weakref = py.import(intern!(py, "weakref"))?;
+        let reference = weakref.call_method1(intern!(py, "ref"), (&array,))?.unbind();
+        let used = self.round;
+        self.mappings.push(Mapping { pages: pages.unbind(), array: reference, used });
+        Ok(array.cast_into()?)
+    }
+}
+
+/// Maps `bytes` zeros in huge pages; `None` if Python's `mmap` has none on this system, or the memory does not suffice.
+fn huge_pages(py: Python<'_>, bytes: usize) -> PyResult<Option<Bound<'_, PyAny>>> {
     let mmap = py.import(intern!(py, "mmap"))?;
     let Some(advice) = mmap.getattr_opt(intern!(py, "MADV_HUGEPAGE"))? else { return Ok(None) };
-    let flag = |name: &Bound<'py, PyString>| mmap.getattr(name)?.extract::<i32>();
+    let flag = |name: &Bound<'_, PyString>| mmap.getattr(name)?.extract::<i32>();
     let flags = flag(intern!(py, "MAP_PRIVATE"))? | flag(intern!(py, "MAP_ANONYMOUS"))?;
     // Linux starts mappings of whole huge pages at the border of one.
-    let whole = bytes.checked_next_multiple_of(HUGE_PAGE_BYTES).unwrap_or(bytes);
-    let Ok(pages) = mmap.call_method1(intern!(py, "mmap"), (-1, whole, flags)) else {
+    let Ok(pages) = mmap.call_method1(intern!(py, "mmap"), (-1, bytes, flags)) else {
         return Ok(None);
     };
     // Without huge pages, access is slower but correct.

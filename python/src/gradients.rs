@@ -1,6 +1,6 @@
 //! Gradients of gsplat's rasterization call, in the two phases of the library.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use quadrille::backward::{CameraGradients, GradientRows, PictureCotangents, Rast
 use quadrille::channels::ChannelValues;
 use quadrille::{Error, SplatRows};
 
-use crate::arrays::{Floats, array, array_of_rows, numbers, rows, zeros};
+use crate::arrays::{Floats, Recycled, array, array_of_rows, numbers, rows, zeros};
 use crate::errors::to_python;
 use crate::gsplat::{RasterCall, RawSavedPictures, Views};
 use crate::pairs::Named;
@@ -209,6 +209,9 @@ impl RawPlaneGradients {
     }
 }
 
+/// Memory of the arrays of the last gradients.
+static MEMORY: LazyLock<Mutex<Recycled>> = LazyLock::new(Mutex::default);
+
 /// Arrays of gradients by name, for those that are wanted.
 struct Outputs<'py> {
     arrays: Vec<(&'static str, Bound<'py, PyArrayDyn<f32>>)>,
@@ -226,8 +229,14 @@ impl<'py> Outputs<'py> {
             ("colors", views.color_numbers()),
         ];
         let wanted = lengths.into_iter().filter(|(name, _)| names.iter().any(|n| n == name));
-        let arrays = wanted.map(|(name, length)| Ok((name, zeros(py, &[length])?)));
-        Ok(Self { arrays: arrays.collect::<PyResult<_>>()? })
+        let locked = || MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken out, not locked, since numpy may let another thread have the interpreter.
+        let mut memory = std::mem::take(&mut *locked());
+        memory.begin(py);
+        let arrays = wanted.map(|(name, length)| Ok((name, memory.array(py, length)?)));
+        let arrays = arrays.collect::<PyResult<_>>();
+        *locked() = memory;
+        Ok(Self { arrays: arrays? })
     }
 
     /// Calls `add` with the arrays that take the gradients of camera `number`.
@@ -240,7 +249,7 @@ impl<'py> Outputs<'py> {
         let (_, _, channels) = views.inputs(number);
         let mut locks: Vec<_> =
             self.arrays.iter().map(|(name, array)| (*name, array.readwrite())).collect();
-        let mut gradients = GradientRows::default();
+        let mut gradients = GradientRows { clears: number == 0, ..GradientRows::default() };
         for (name, array) in &mut locks {
             let all = array.as_slice_mut()?;
             match *name {
@@ -250,7 +259,12 @@ impl<'py> Outputs<'py> {
                 "covars" => gradients.covariances = bytemuck::cast_slice_mut(all),
                 "opacities" => gradients.opacities = all,
                 _ => {
+                    let total = all.len();
                     let of_camera = views.colors_of(number, all);
+                    if number > 0 && of_camera.len() < total {
+                        // A camera with colours of its own is the first to write them.
+                        of_camera.fill(0.0);
+                    }
                     match channels.values {
                         ChannelValues::Colours => gradients.sh = of_camera.as_chunks_mut().0,
                         _ => gradients.values = of_camera,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,31 @@ def test_nothing_in_view_has_no_gradient() -> None:
     np.testing.assert_allclose(found["backgrounds"], SIZE[0] * SIZE[1])
     with pytest.raises(ValueError, match="v_colors: expected"):
         vjp(np.ones(3), np.ones_like(alphas))
+
+
+def test_memory_is_used_again_only_when_no_array_needs_it() -> None:
+    given = arguments(splats=50_000, cameras=1)
+
+    def gradients() -> Any:
+        colors, alphas, _, vjp = rasterization_vjp(**given)
+        return vjp(np.ones_like(colors), np.zeros_like(alphas))["colors"]
+
+    def place(array: Any) -> int:
+        return int(array.__array_interface__["data"][0])
+
+    first = gradients()
+    kept, place_of_first = first.copy(), place(first)
+    second = gradients()
+    np.testing.assert_array_equal(second, kept)
+    assert not np.shares_memory(first, second)
+    # A view is a part of the array.
+    row = first[49_999]
+    second[:] = np.nan
+    del first, second
+    third = gradients()
+    np.testing.assert_array_equal(third, kept)
+    np.testing.assert_array_equal(row, kept[49_999])
+    assert place(third) != place_of_first
+    del row
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        assert place(gradients()) == place_of_first

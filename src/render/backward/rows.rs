@@ -39,6 +39,9 @@ pub struct GradientRows<'a> {
     pub sh: &'a mut [[f32; 3]],
     /// By the rows of values.
     pub values: &'a mut [f32],
+    /// Whether the arrays, of any content, are cleared first. That is faster than clearing them before, since each part of
+    /// an array is then still in the cache of its processor.
+    pub clears: bool,
 }
 
 impl GradientRows<'_> {
@@ -65,6 +68,16 @@ impl GradientRows<'_> {
         Ok(())
     }
 
+    fn clear(&mut self) {
+        self.means.fill([0.0; 3]);
+        self.scales.fill([0.0; 3]);
+        self.rotations.fill([0.0; 4]);
+        self.covariances.fill([0.0; 6]);
+        self.opacities.fill(0.0);
+        self.sh.fill([0.0; 3]);
+        self.values.fill(0.0);
+    }
+
     /// Divides the arrays into the parts of each chunk of splats.
     fn chunks(&mut self, stored: usize, values: usize, count: usize) -> Vec<GradientRows<'_>> {
         let mut means = self.means.chunks_mut(CHUNK);
@@ -82,6 +95,7 @@ impl GradientRows<'_> {
             opacities: opacities.next().unwrap_or_default(),
             sh: sh.next().unwrap_or_default(),
             values: rows.next().unwrap_or_default(),
+            clears: self.clears,
         };
         (0..count.div_ceil(CHUNK)).map(chunk).collect()
     }
@@ -115,7 +129,10 @@ impl SavedPicture {
         let parts = gradients.chunks(splats.stored(), of_rows, splats.len());
         let parts = parts.into_par_iter().enumerate().with_max_len(1);
         let poses: Vec<Pose> = parts
-            .map(|(chunk, gradients)| {
+            .map(|(chunk, mut gradients)| {
+                if gradients.clears {
+                    gradients.clear();
+                }
                 let first = chunk * CHUNK;
                 let start = sums.indices.partition_point(|i| (*i as usize) < first);
                 let part = Chunk { view, splats, channels, sums, first, start };

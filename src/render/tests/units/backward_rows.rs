@@ -151,12 +151,14 @@ fn fast(inputs: &Inputs<'_>, [by_values, by_alphas]: &[Vec<f32>; 2]) -> Classes 
     assert!(plain.absolute_means2d.is_empty());
     assert_eq!(plain, RasterSums { absolute_means2d: Vec::new(), ..sums.clone() });
     let count = rows.slices().means.len();
+    // The content of the arrays, which are cleared, has no effect.
+    let any = f32::NAN;
     let (mut means, mut scales, mut rotations, mut opacities) =
-        (vec![[0.0; 3]; count], vec![[0.0; 3]; count], vec![[0.0; 4]; count], vec![0.0; count]);
+        (vec![[any; 3]; count], vec![[any; 3]; count], vec![[any; 4]; count], vec![any; count]);
     let is_coloured = inputs.channels.values == ChannelValues::Colours;
-    let mut sh = vec![[0.0; 3]; if is_coloured { inputs.slices.sh.len() } else { 0 }];
+    let mut sh = vec![[any; 3]; if is_coloured { inputs.slices.sh.len() } else { 0 }];
     let mut values = match inputs.channels.values {
-        ChannelValues::Rows { values, .. } => vec![0.0; values.len()],
+        ChannelValues::Rows { values, .. } => vec![any; values.len()],
         _ => Vec::new(),
     };
     let mut gradients = GradientRows {
@@ -167,6 +169,7 @@ fn fast(inputs: &Inputs<'_>, [by_values, by_alphas]: &[Vec<f32>; 2]) -> Classes 
         opacities: &mut opacities,
         sh: &mut sh,
         values: &mut values,
+        clears: true,
     };
     let pose =
         saved.project_gradients(&rows, &inputs.channels, &sums, &mut gradients, &task).unwrap();
