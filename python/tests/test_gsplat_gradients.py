@@ -144,7 +144,8 @@ def test_memory_is_used_again_only_when_no_array_needs_it() -> None:
     third = gradients()
     np.testing.assert_array_equal(third, kept)
     np.testing.assert_array_equal(row, kept[49_999])
-    assert place(third) != place_of_first
-    del row
+    place_of_third = place(third)
+    assert place_of_third != place_of_first
+    del third
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        assert place(gradients()) == place_of_first
+        assert place(gradients()) == place_of_third
