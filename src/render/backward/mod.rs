@@ -48,6 +48,7 @@
 
 mod colour;
 mod fragments;
+mod gradient_rows;
 mod gradients;
 mod outlier;
 mod picture;
@@ -56,9 +57,9 @@ mod rows;
 mod scene;
 
 pub use crate::cpu::{PictureCotangents, RasterSums, SavedPicture};
+pub use gradient_rows::GradientRows;
 pub use gradients::{CameraGradients, Gradients, PlaneGradient, RasterGradients};
 pub use picture::ScalarPicture;
-pub use rows::GradientRows;
 pub use scene::{ScalarScene, ScalarShapes, ScalarValues};
 
 #[cfg(test)]
