@@ -29,7 +29,7 @@ def dense(given: dict[str, Any], has_depth: bool) -> tuple[Any, Any, dict[str, A
     covars, _ = own._quat_scale_to_covar_preci(given["quats"], given["scales"], True, False)
     projected = own._fully_fused_projection(
         given["means"], covars, given["viewmats"], given["Ks"], width, height, eps2d=0.3, near_plane=0.01,
-        camera_model=given["camera_model"],
+        camera_model=given.get("camera_model", "pinhole"),
     )
     radii, means2d, depths, conics = projected[:4]
     eyes = torch.inverse(given["viewmats"])[:, :3, 3]

@@ -222,6 +222,7 @@ class GaussianRasterizer:
             take(plain["opacities"], "opacities", (count,)),
         )
         drawing = {
+            "camera_model": "pinhole",
             "profile": "inria-aa" if settings.antialiasing else "inria",
             "size": (width, height),
             "near": _NEAR,
