@@ -233,7 +233,14 @@ impl<'py> Outputs<'py> {
         // Taken out, not locked, since numpy may let another thread have the interpreter.
         let mut memory = std::mem::take(&mut *locked());
         memory.begin(py);
-        let arrays = wanted.map(|(name, length)| Ok((name, memory.array(py, length)?)));
+        let arrays = wanted.map(|(name, length)| {
+            // The first camera clears the arrays.
+            let array = match views.cameras.is_empty() {
+                true => zeros(py, &[length])?,
+                false => memory.array(py, length)?,
+            };
+            Ok((name, array))
+        });
         let arrays = arrays.collect::<PyResult<_>>();
         *locked() = memory;
         Ok(Self { arrays: arrays? })

@@ -149,3 +149,13 @@ def test_memory_is_used_again_only_when_no_array_needs_it() -> None:
     del third
     if hasattr(mmap, "MADV_HUGEPAGE"):
         assert place(gradients()) == place_of_third
+
+
+def test_no_cameras_have_no_gradient() -> None:
+    given = arguments(splats=50_000, cameras=1)
+    colors, alphas, _, vjp = rasterization_vjp(**given)
+    # These fill the memory that later gradients use.
+    assert abs(vjp(np.ones_like(colors), np.zeros_like(alphas))["colors"]).sum() > 0
+    none = {"viewmats": np.zeros((0, 4, 4)), "Ks": np.zeros((0, 3, 3)), "backgrounds": None}
+    colors, alphas, _, vjp = rasterization_vjp(**given | none)
+    assert abs(vjp(np.ones_like(colors), np.zeros_like(alphas))["colors"]).sum() == 0

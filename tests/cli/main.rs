@@ -48,6 +48,7 @@ mod memory;
 mod mesh;
 mod mesh_learn;
 mod mesh_look;
+mod mesh_trial;
 mod meshes_in_scene;
 mod moved;
 mod odd;

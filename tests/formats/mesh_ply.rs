@@ -75,6 +75,8 @@ fn errors_name_the_row() {
             "0 3 0 1 2 0",
             "coordinates without finite",
         ),
+        // The vertex without finite coordinates is a corner of the face that is left out.
+        (&broken, "0 2 0 2 0", "unused vertices without finite coordinates are left out: 1"),
         (&vertices.to_owned(), "0 2 0 1 0", "faces of fewer than three corners are left out: 1"),
     ] {
         let warnings = parse(&header, format!("{vertices}{face}").as_bytes()).unwrap().warnings;

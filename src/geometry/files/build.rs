@@ -214,12 +214,8 @@ impl MeshBuilder {
         Err(Error::Limit { what, limit: MAX_TRIANGLES, found })
     }
 
-    /// Adds a face, whose indices come from this builder. Faces of fewer than three corners are left out.
+    /// Adds a face of at least three corners, whose indices come from this builder.
     pub(super) fn face(&mut self, corners: &[Corner], material: u32) -> Result<()> {
-        if corners.len() < 3 {
-            self.leave_out(left_out::FACES);
-            return Ok(());
-        }
         let triangles = (corners.len() as u64).saturating_sub(2);
         self.check_triangles(triangles)?;
         self.triangles += triangles;

@@ -177,7 +177,7 @@ impl ObjReader {
                 };
                 return Err((format!("the index of a vertex, {range}"), quoted(word)));
             };
-            // Whether the file has these is known at its end. The last number before `NONE` is an index of none.
+            // Whether the file has these is known at its end. No element has the index before `NONE`.
             let optional = |at: Option<i64>| {
                 at.map_or(NONE, |at| u32::try_from(at).map_or(NONE - 1, |at| at.min(NONE - 1)))
             };

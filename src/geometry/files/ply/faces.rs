@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::super::build::MeshBuilder;
+use super::super::build::{MeshBuilder, left_out};
 use super::super::mesh::{Corner, NONE};
 use super::vertices::ColourColumns;
 use quadrille_base::error::{Error, Mismatch, Result};
@@ -79,6 +79,11 @@ impl Polygons {
         let start = self.corners.len();
         if let Err(mismatch) = self.vertices(row.property(columns.vertices), count) {
             return Ok(Err(mismatch));
+        }
+        if self.corners.len() < start + 3 {
+            self.corners.truncate(start);
+            builder.leave_out(left_out::FACES);
+            return Ok(Ok(()));
         }
         let uvs = columns.uvs.map_or(&[][..], |at| row.property(at));
         let corners = &mut self.corners[start..];
