@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;
     job.write_bars(&rows)?;
     let table = || (!job.writes_to_stdout()).then(|| table(&rows));
-    let output = (args.json, job.measures().is_some());
-    report_rows(finished, &rows, &prepared.views.cameras, output, table)?;
+    let is_measured = job.measures().is_some();
+    report_rows(finished, &rows, &prepared.views.cameras, args.rows, is_measured, table)?;
     Ok(Exit::Done)
 }

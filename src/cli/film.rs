@@ -23,6 +23,7 @@ use quadrille_base::parse::whole_number;
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::cameras::{Flight, ViewSpec, Views, fly};
 use quadrille_scene::{Camera, Splats};
+use quadrille_suite::csv;
 use quadrille_suite::report::table::TextTable;
 
 const DEFAULT_FRAMES: u32 = 120;
@@ -137,17 +138,43 @@ impl FilmFlags {
     }
 }
 
+/// Form of the rows that a command prints.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct RowsFlags {
+    /// Print a JSON document, {"rows": [...]}, instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Print comma-separated values instead of a table, one line per row; `plot` reads them, and the JSON document too
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+impl RowsFlags {
+    /// True if standard output is a document that other text would spoil.
+    pub(super) fn is_document(self) -> bool {
+        self.json || self.csv
+    }
+
+    /// Refuses CSV beside a film, whose facts are printed.
+    pub(super) fn check(self, film: Option<&Film<'_>>) -> Result<()> {
+        match film.filter(|_| self.csv) {
+            Some(_) => Err(Error::conflict("--csv", "a film, with which --json lists the rows")),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Parses `-o` as the name of pictures or, by its extension, of a film; at most one of the two is returned.
 pub(super) fn pictures_or_film<'a>(
     path: Option<&'a Path>,
     flags: &FilmFlags,
     quality: QualityFlag,
     placeholders: &[&str],
-    is_json: bool,
+    is_document: bool,
 ) -> Result<(Option<Output>, Option<Film<'a>>)> {
     let film = flags.film(path)?;
     let pictures = path.filter(|_| film.is_none());
-    Ok((quality.applied(Output::parse(pictures, placeholders, is_json)?)?, film))
+    Ok((quality.applied(Output::parse(pictures, placeholders, is_document)?)?, film))
 }
 
 pub(super) fn writes_to_stdout(output: Option<&Output>, film: Option<&Film<'_>>) -> bool {
@@ -312,16 +339,20 @@ impl FilmFrames {
     }
 }
 
-/// Reports the rows of drawn views: beside their film if there is one, as JSON, or as the text of `table`. A film has the
+/// Reports the rows of drawn views: beside their film if there is one, as JSON, as CSV, or as the text of `table`. A film has the
 /// table below it if frames are measured.
 pub(super) fn report_rows(
     film: Option<FinishedFilm>,
     rows: &impl Serialize,
     cameras: &[Camera],
-    (is_json, is_measured): (bool, bool),
+    format: RowsFlags,
+    is_measured: bool,
     table: impl FnOnce() -> Option<String>,
 ) -> Result<()> {
-    let document = is_json.then(|| json!({ "rows": rows }));
+    if format.csv {
+        return print(csv::columns_of(&json!(rows)).text());
+    }
+    let document = format.json.then(|| json!({ "rows": rows }));
     match (film, document) {
         (Some(film), None) if is_measured => {
             film.report(None, cameras)?;

@@ -1,4 +1,6 @@
-//! `info`: describes a scene file.
+//! `info`: describes scene and mesh files.
+
+mod mesh;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -19,22 +21,23 @@ use quadrille_scene::cameras::find_camera_file;
 use quadrille_scene::{LoadOptions, Scene, SceneInput, load_table};
 use quadrille_suite::report::table::TextTable;
 
-/// Print what scene files contain
+/// Print what scene and mesh files contain
 ///
-/// Prints the format, its compression, axes and losses, the number of splats and the degree of their
-/// spherical harmonics, the number of dropped rows by reason, the bounds, and quantiles of opacity, scale
-/// and anisotropy.
+/// Of a scene, prints the format, its compression, axes and losses, the number of splats and the degree of
+/// their spherical harmonics, the number of dropped rows by reason, the bounds, and quantiles of opacity,
+/// scale and anisotropy. Of a mesh, prints the triangles and vertices, the bounds, the materials and
+/// textures, the parts that are left out, and the default view.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.spz --json\n  quadrille info scenes/*.ply"
+    after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.spz --json\n  quadrille info scenes/*.ply\n  quadrille info mesh.glb"
 )]
 pub(super) struct Args {
-    /// Scene files (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb), or folders of SOGs; "-"
-    /// reads standard input
+    /// Scene files (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb), folders of SOGs, or mesh
+    /// files (.obj, .ply, .gltf, .glb, .bpt); "-" reads a scene from standard input
     #[arg(required = true, value_name = "SCENE")]
     scenes: Vec<PathBuf>,
     /// Print a JSON document instead of a page; for several scenes an array, in which the entry of an
-    /// unreadable scene has a path and an error
+    /// unreadable file has a path and an error
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -54,10 +57,22 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut failed: Option<Error> = None;
     for (nth, path) in args.scenes.iter().enumerate() {
         let start = Instant::now();
+        let between = if nth == 0 { "" } else { "\n" };
         let scene = match load_scene(path, args.reading, session) {
             Ok(scene) => scene,
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => {
+                let error = match mesh::facts(path, error) {
+                    Ok(facts) if args.json => {
+                        documents.push(mesh::document(path, &facts));
+                        continue;
+                    }
+                    Ok(facts) => {
+                        print(format!("{between}{}", mesh::page(path, &facts)))?;
+                        continue;
+                    }
+                    Err(error) => error,
+                };
                 failed.iter().for_each(|error| fail(&error.to_string()));
                 let path = path.display().to_string();
                 documents.push(json!({"path": path, "error": error.to_string()}));
@@ -76,7 +91,6 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
             documents.push(console::document(document));
             continue;
         }
-        let between = if nth == 0 { "" } else { "\n" };
         let page = page(path, &scene, &statistics, load_ms);
         print(format!("{between}{page}{}", levels_table(&levels)))?;
     }
@@ -193,15 +207,18 @@ fn document(
     })
 }
 
+/// Adds a line with a label; a long text continues below itself.
+fn push_line(page: &mut String, label: &str, text: &str) {
+    for (nth, part) in wrapped(text).iter().enumerate() {
+        let label = if nth == 0 { label } else { "" };
+        let _ = writeln!(page, "{label:<10} {part}");
+    }
+}
+
 /// Formats the page. Writing to a `String` cannot fail, so results of `writeln!` are ignored.
 fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) -> String {
     let mut page = String::new();
-    let mut line = |label: &str, text: String| {
-        for (nth, part) in wrapped(&text).iter().enumerate() {
-            let label = if nth == 0 { label } else { "" };
-            let _ = writeln!(page, "{label:<10} {part}");
-        }
-    };
+    let mut line = |label: &str, text: String| push_line(&mut page, label, &text);
     line("scene", path.display().to_string());
     line(
         "format",

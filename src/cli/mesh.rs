@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     job.prepare_outputs(&prepared.views.cameras)?;
     let versus = || versus::run(args, &settings.frames, &prepared, session);
     if let Some(versus) = session.install(versus)? {
-        match args.json {
+        match args.rows.json {
             true => print_json(versus.json())?,
             false => print(versus::page(&versus))?,
         }
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     };
     let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;
     let table = || (!job.writes_to_stdout()).then(|| tables(&rows));
-    let output = (args.json, job.measures().is_some());
-    report_rows(finished, &rows, &prepared.views.cameras, output, table)?;
+    let is_measured = job.measures().is_some();
+    report_rows(finished, &rows, &prepared.views.cameras, args.rows, is_measured, table)?;
     Ok(Exit::Done)
 }

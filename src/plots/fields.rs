@@ -43,7 +43,8 @@ pub(crate) fn number(cell: &str) -> Option<f64> {
 }
 
 impl Fields {
-    /// Reads results files that `bench` has written, its CSV (by the extension .csv), or arrays of pixels (.npy).
+    /// Reads results files that `bench` has written, CSV (by the extension .csv), documents with rows that `mesh` and
+    /// `deferred` print (.json), or arrays of pixels (.npy).
     /// With several files, a field `file` has their names without extension, or their whole paths if two files would share a name.
     ///
     /// # Errors
@@ -84,7 +85,21 @@ impl Fields {
         if path.extension().is_some_and(|extension| extension == "npy") {
             return Self::of_pixels(path);
         }
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let content = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+            return Self::of_json(&content, path);
+        }
         Ok(Self::of_rows(read_rows(path)?))
+    }
+
+    /// Reads lines of results or, if it has rows, a document that a command has printed.
+    fn of_json(content: &[u8], path: &Path) -> Result<Self> {
+        let Some(columns) = rows_csv::columns_of_document(content) else {
+            return Ok(Self::of_rows(read_rows_from(content, path)?));
+        };
+        let expected = "the rows of `mesh --json` or `deferred --json` (`sim`, `bench` and `compare` have --csv)";
+        Error::malformed_if(columns.lines.is_empty(), path, "document", expected, "no rows")?;
+        Ok(Self { names: columns.names, lines: columns.lines, older: 0 })
     }
 
     /// Reads standard input: results files begin with a JSON object, all other text is CSV.
@@ -92,7 +107,7 @@ impl Fields {
         let mut content = Vec::new();
         std::io::stdin().read_to_end(&mut content).map_err(|e| Error::read(path, e))?;
         match content.first() {
-            Some(b'{') => Ok(Self::of_rows(read_rows_from(&content[..], path)?)),
+            Some(b'{') => Self::of_json(&content, path),
             _ => Self::parse_csv(&content[..], path),
         }
     }

@@ -13,6 +13,9 @@ use quadrille_base::shading::Profile;
 /// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE_PX: u32 = 1 << 15;
 
+/// Least distance of an eye from its target, in world units. The square of a smaller one is not a number of full precision.
+const LEAST_DISTANCE: f64 = 1e-150;
+
 /// Camera whose view space has x right, y down and z forward. Pixel centres are at integers + 0.5.
 ///
 /// [`Camera::new`] guarantees finite values, a right-handed rotation, focal lengths above zero and sides of 1 to 32768
@@ -221,7 +224,7 @@ impl Camera {
         up: Vector3<f64>,
     ) -> Result<Self> {
         let name = name.into();
-        let forward = (target - eye).try_normalize(1e-12);
+        let forward = (target - eye).try_normalize(LEAST_DISTANCE);
         let right = forward.and_then(|f| f.cross(&up).try_normalize(1e-9 * up.norm().max(1e-300)));
         let (Some(forward), Some(right)) = (forward, right) else {
             return Err(Error::argument(

@@ -10,6 +10,9 @@ use super::rows::MethodRow;
 use super::run_row::MeshRunRow;
 use quadrille_gpu::config::Config;
 
+/// Key that the documents of all commands have, and rows of results have not.
+const DOCUMENT_MARK: &str = "quadrille";
+
 /// A table that gains a column the first time a cell names it.
 #[derive(Debug, Default)]
 pub struct Columns {
@@ -118,6 +121,26 @@ pub fn columns(views: &[Row], meshes: &[MeshRunRow]) -> Columns {
         mesh_cells(run, &mut columns);
     }
     columns
+}
+
+/// Collects the cells of an array of objects, such as the rows of `mesh --json`: a line per object.
+pub fn columns_of(rows: &Value) -> Columns {
+    let mut columns = Columns::default();
+    for row in rows.as_array().into_iter().flatten() {
+        columns.lines.push(Vec::new());
+        for (key, value) in row.as_object().into_iter().flatten() {
+            columns.set_value(key, value);
+        }
+    }
+    columns
+}
+
+/// [`columns_of`] the rows of a JSON document that a command has printed; `None` for other text. A document without rows gives
+/// no columns.
+pub fn columns_of_document(content: &[u8]) -> Option<Columns> {
+    let document: Value = serde_json::from_slice(content).ok()?;
+    document.get(DOCUMENT_MARK)?;
+    Some(columns_of(&document["rows"]))
 }
 
 fn mesh_cells(run: &MeshRunRow, columns: &mut Columns) {

@@ -1,5 +1,7 @@
 //! Warnings and remarks of long calls, for the user.
 
+use std::sync::{Mutex, PoisonError};
+
 /// Receiver of the warnings and remarks of a call.
 pub trait Messages: Sync {
     /// Takes a warning: something is ignored or may not be what was meant.
@@ -20,6 +22,25 @@ pub struct Silent;
 
 impl Messages for Silent {
     fn warn(&self, _: &str) {}
+
+    fn remark(&self, _: &str) {}
+}
+
+/// Keeps warnings, and discards remarks.
+#[derive(Debug, Default)]
+pub(crate) struct Warnings(Mutex<Vec<String>>);
+
+impl Warnings {
+    pub(crate) fn into_texts(self) -> Vec<String> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Messages for Warnings {
+    fn warn(&self, text: &str) {
+        let mut warnings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        warnings.push(text.to_owned());
+    }
 
     fn remark(&self, _: &str) {}
 }

@@ -66,7 +66,7 @@ fn rough(metalness: f32, roughness: f32) -> Material {
 }
 
 fn texel(texel: [u8; 4]) -> Texture {
-    Texture { width: 1, height: 1, texels: vec![texel], sampler: Sampler::default() }
+    Texture { width: 1, height: 1, texels: vec![texel], ..Texture::default() }
 }
 
 fn draw(mesh: &Mesh, settings: &MeshDrawSettings) -> (Frame, MeshResult) {
@@ -334,6 +334,7 @@ fn card() -> Mesh {
         height: 4,
         texels,
         sampler: Sampler { magnify: TextureFilter::Nearest, ..Sampler::default() },
+        ..Texture::default()
     };
     let mut material = Material {
         base_texture: Some(0),
@@ -418,8 +419,13 @@ fn alpha_tests_in_cycles_show_and_count_the_same() {
 fn samplers_wrap_and_filter() {
     let chain = |sampler: Sampler| {
         let grey = |v: u8| [v, v, v, 255];
-        let texture =
-            Texture { width: 4, height: 1, texels: [0, 51, 153, 255].map(grey).to_vec(), sampler };
+        let texture = Texture {
+            width: 4,
+            height: 1,
+            texels: [0, 51, 153, 255].map(grey).to_vec(),
+            sampler,
+            ..Texture::default()
+        };
         MipChain::new(&texture, TextureRole::Raw).unwrap()
     };
     let red = |chain: &MipChain, u: f32, level: f32| chain.sample([u, 0.5], level)[0];

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::aov::AovFlags;
-use crate::cli::film::FilmFlags;
+use crate::cli::film::{FilmFlags, RowsFlags};
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
 use crate::cli::session::HostFlags;
 use quadrille_base::error::Result;
@@ -57,9 +57,8 @@ pub(crate) struct Args {
     /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
-    /// Print a JSON document, {"rows": [...]}, instead of a table
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) rows: RowsFlags,
     #[command(flatten)]
     pub(super) aov: AovFlags,
     #[command(flatten)]

@@ -33,8 +33,14 @@ impl<'j> DeferredJob<'j> {
     pub(super) fn new(args: &'j Args, settings: &'j DeferredRunSettings) -> Result<Self> {
         let layers = args.aov.named();
         let (path, placeholders) = (args.output.as_deref(), layers.placeholders());
-        let (output, film) =
-            pictures_or_film(path, &args.film, args.quality, placeholders, args.json)?;
+        let (output, film) = pictures_or_film(
+            path,
+            &args.film,
+            args.quality,
+            placeholders,
+            args.rows.is_document(),
+        )?;
+        args.rows.check(film.as_ref())?;
         let png = |flag, path: &Option<PathBuf>, placeholders| {
             path.as_deref().map(|path| Template::png(flag, path, placeholders)).transpose()
         };
@@ -89,7 +95,7 @@ impl<'j> DeferredJob<'j> {
         let mut templates = self.heat.iter().chain(&self.bars).chain(&self.truth);
         templates.try_for_each(|t| t.prepare(&mut outputs, cameras, &variants))?;
         let mut films = self.film.iter();
-        films.try_for_each(|film| film.prepare(&mut outputs, self.args.json))
+        films.try_for_each(|film| film.prepare(&mut outputs, self.args.rows.json))
     }
 
     pub(super) fn wants(&self) -> DeferredWants {

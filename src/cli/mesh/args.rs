@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use super::aov::AovFlags;
-use crate::cli::film::FilmFlags;
+use crate::cli::film::{FilmFlags, RowsFlags};
 use crate::cli::options::GpuFlags;
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
 use crate::cli::session::HostFlags;
@@ -69,9 +69,8 @@ pub(crate) struct Args {
     /// Print the whole configuration as TOML with an explanation of each field, and draw nothing
     #[arg(long)]
     pub(super) config_dump: bool,
-    /// Print a JSON document, {"rows": [...]}, instead of a table
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) rows: RowsFlags,
     #[command(flatten)]
     pub(super) input: MeshSettings,
     #[command(flatten)]
@@ -100,6 +99,7 @@ const EXAMPLES: &str = "Examples:
     --overlay quads,edges -o quads.png
   quadrille mesh cage.obj --tessellate 0.5 --method qfm --buffer 4,32,unbounded
   quadrille mesh helmet.gltf --method pmu --buffer 64,512 --psnr --json
+  quadrille mesh frog --tessellate 100,10,1 --method none,qfm --csv > frog.csv
   quadrille mesh sinewave --tessellate 0.5 --msaa 16 --method none,qfm,reyes
   quadrille mesh cage.obj --tessellate 10 --method none,qfm,pmu --cycles \\
     --set qfm.quads_per_cycle=2
@@ -115,7 +115,7 @@ pub(super) struct VersusFlags {
     #[arg(
         long,
         value_name = "SPLATS",
-        conflicts_with_all = ["output", "heat", "diff_unmerged", "psnr", "psnr_supersampled", "method", "buffer", "coarse", "area_is"]
+        conflicts_with_all = ["output", "heat", "diff_unmerged", "psnr", "psnr_supersampled", "method", "buffer", "coarse", "area_is", "csv"]
     )]
     pub(super) versus: Option<PathBuf>,
     /// Write the mesh as splats: one flat Gaussian per triangle, with its lit colour in the view

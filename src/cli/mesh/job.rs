@@ -38,8 +38,14 @@ impl<'j> MeshDrawing<'j> {
     pub(super) fn new(args: &'j Args, settings: &'j MergingRunSettings) -> Result<Self> {
         let layers = args.aov.named();
         let (path, placeholders) = (args.output.as_deref(), layers.placeholders());
-        let (output, film) =
-            pictures_or_film(path, &args.film, args.quality, placeholders, args.json)?;
+        let (output, film) = pictures_or_film(
+            path,
+            &args.film,
+            args.quality,
+            placeholders,
+            args.rows.is_document(),
+        )?;
+        args.rows.check(film.as_ref())?;
         let job = Self {
             args,
             settings,
@@ -120,7 +126,7 @@ impl<'j> MeshDrawing<'j> {
             outputs.add("--to-splats", path)?;
         }
         let mut films = self.film.iter();
-        films.try_for_each(|film| film.prepare(&mut outputs, self.args.json))
+        films.try_for_each(|film| film.prepare(&mut outputs, self.args.rows.json))
     }
 
     pub(super) fn wants(&self) -> MergingWants {

@@ -16,7 +16,7 @@ const MAX_TRIANGLES: u64 = 1 << 26;
 pub(super) const MAX_VERTICES: u64 = 1 << 26;
 /// Largest channel of colours on a scale of 0 to 1, which brightening may have raised above 1. Files with larger channels
 /// have colours on a scale of 0 to 255, on which a mesh without channels above 2 would be black.
-const LARGEST_UNIT_COLOUR: f32 = 2.0;
+pub(super) const LARGEST_UNIT_COLOUR: f32 = 2.0;
 const MAX_WARNINGS: usize = 100;
 
 #[derive(Default)]
@@ -29,6 +29,8 @@ pub(crate) struct MeshBuilder {
     draw_start: u32,
     pub(super) texture_bytes: u64,
     warnings: Warnings,
+    /// True if positions differ from the positions of the file by their rounding to f32.
+    rounds_positions: bool,
     /// Numbers of parts that are left out, by their names in warnings.
     left_out: BTreeMap<&'static str, usize>,
 }
@@ -82,6 +84,7 @@ impl MeshBuilder {
     /// in single precision; if that is too coarse for them, a warning is added.
     pub(super) fn set_origin(&mut self, positions: &[[f64; 3]], single: &[[f64; 3]]) {
         self.mesh.origin = Middle::origin_of(positions);
+        self.rounds_positions = single.is_empty() || self.mesh.origin != [0.0; 3];
         let warning = Middle::of(single).and_then(|middle| middle.warning());
         warning.into_iter().for_each(|warning| self.warn(warning));
     }
@@ -269,6 +272,16 @@ impl MeshBuilder {
         }
         for (what, count) in std::mem::take(&mut self.left_out) {
             self.warn(format!("{what} are left out: {count}"));
+        }
+        let unplaced = self.mesh.faces_without_texture_coordinates();
+        if unplaced > 0 {
+            self.warn(format!(
+                "faces without texture coordinates show the mean colour of their texture: {unplaced}"
+            ));
+        }
+        if self.rounds_positions {
+            let warning = self.mesh.coarse_faces().map(|coarse| coarse.warning(self.mesh.faces()));
+            warning.into_iter().for_each(|warning| self.warn(warning));
         }
         let unused_positions = self.mesh.drop_unused_positions();
         let Self { mesh, warnings, .. } = self;

@@ -1,5 +1,7 @@
 //! Materials of meshes, and their textures.
 
+use quadrille_base::math::narrow;
+
 /// Effects of a material's pixel shader other than its colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent properties")]
@@ -102,6 +104,17 @@ impl Material {
         self.opacity.is_some()
     }
 
+    /// True if a texture, of colour or of data, is placed by texture coordinates.
+    pub(super) fn has_textures(&self) -> bool {
+        let reflection = self.microfacets.and_then(|facets| match facets {
+            Microfacets::Metallic { texture, .. } | Microfacets::Specular { texture, .. } => {
+                texture
+            }
+        });
+        let textures = [self.base_texture, self.normal_texture, self.emission_texture];
+        textures.into_iter().chain([self.occlusion_texture, reflection]).any(|at| at.is_some())
+    }
+
     /// Alpha below which fragments are discarded; `None` if the material discards none.
     pub fn tested_alpha(&self) -> Option<f32> {
         self.alpha_cutoff.filter(|_| !self.is_blended())
@@ -131,8 +144,50 @@ impl Default for Material {
     }
 }
 
+/// Affine map of texture coordinates: rows of the matrix that is multiplied by (u, v, 1).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UvMap(pub [[f64; 3]; 2]);
+
+impl UvMap {
+    /// Map that changes nothing.
+    pub const IDENTITY: Self = Self([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+
+    /// Maps a point.
+    pub fn point(&self, uv: [f32; 2]) -> [f32; 2] {
+        let [u, v] = uv.map(f64::from);
+        self.0.map(|[a, b, c]| narrow(a * u + b * v + c))
+    }
+
+    /// Maps a difference of points.
+    pub fn difference(&self, uv: [f32; 2]) -> [f32; 2] {
+        let [u, v] = uv.map(f64::from);
+        self.0.map(|[a, b, _]| narrow(a * u + b * v))
+    }
+
+    /// The map of points that `other` has mapped; `None` if `other` has no inverse.
+    pub(super) fn after_inverse_of(&self, other: &Self) -> Option<Self> {
+        let [[a, b, c], [d, e, f]] = other.0;
+        let determinant = a * e - b * d;
+        let inverse = [
+            [e, -b, b * f - c * e].map(|v| v / determinant),
+            [-d, a, c * d - a * f].map(|v| v / determinant),
+        ];
+        let rows = self.0.map(|[p, q, r]| {
+            let [u, v, w] = [0, 1, 2].map(|k| p * inverse[0][k] + q * inverse[1][k]);
+            [u, v, w + r]
+        });
+        rows.as_flattened().iter().all(|v| v.is_finite()).then_some(Self(rows))
+    }
+}
+
+impl Default for UvMap {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
 /// Image that is mapped onto surfaces, with its sampler.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Texture {
     /// Width in texels, at least 1.
     pub width: u32,
@@ -142,6 +197,8 @@ pub struct Texture {
     pub texels: Vec<[u8; 4]>,
     /// Wrapping beyond the edges of the texture, and filtering.
     pub sampler: Sampler,
+    /// Map from the texture coordinates of the mesh to the coordinates of the texture.
+    pub uv_map: UvMap,
 }
 
 /// Wrapping of texture coordinates outside 0 to 1 along an axis.
@@ -187,5 +244,22 @@ impl Default for Sampler {
             minify: TextureFilter::Linear,
             levels: Some(TextureFilter::Linear),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_are_relative_to_each_other() {
+        let first = UvMap([[2.0, 0.0, 0.25], [0.0, 4.0, -1.0]]);
+        let second = UvMap([[0.0, 3.0, 1.0], [-1.0, 0.0, 2.0]]);
+        let relative = second.after_inverse_of(&first).unwrap();
+        let uv = [0.75, -0.5];
+        assert_eq!(relative.point(first.point(uv)), second.point(uv));
+        assert_eq!(first.after_inverse_of(&first), Some(UvMap::IDENTITY));
+        assert_eq!(second.after_inverse_of(&UvMap([[0.0; 3], [0.0, 1.0, 0.0]])), None);
+        assert_eq!(second.difference([1.0, 1.0]), [3.0, -1.0]);
     }
 }

@@ -73,6 +73,11 @@ pub struct Mesh {
     pub smoothing: Smoothing,
 }
 
+/// Steps of f32 per extent of a face below which rounding is visible (assumed: each corner moves by up to a 32nd of it).
+const LEAST_FACE_STEPS: f32 = 16.0;
+/// Share of the faces above which coarse steps are reported (assumed). Meshes have a few faces without area.
+const LEAST_COARSE_SHARE: f64 = 0.01;
+
 /// Largest angle in degrees between faces that share normals, in files without normals and smoothing groups (assumed).
 pub const DEFAULT_CREASE: f64 = 60.0;
 
@@ -133,9 +138,57 @@ impl Mesh {
         unused
     }
 
+    /// Number of faces with a texture and a corner without texture coordinates.
+    pub(super) fn faces_without_texture_coordinates(&self) -> usize {
+        let is_textured: Vec<bool> = self.materials.iter().map(Material::has_textures).collect();
+        if !is_textured.contains(&true) {
+            return 0;
+        }
+        let lacks_uv = |face: &usize| self.face(*face).iter().any(|corner| corner.uv == NONE);
+        let faces = 0..self.faces();
+        faces.filter(|at| is_textured[self.face_materials[*at] as usize]).filter(lacks_uv).count()
+    }
+
+    /// Finds the faces for which the steps of f32 are coarse; `None` if they are few.
+    pub(super) fn coarse_faces(&self) -> Option<CoarseFaces> {
+        let mut found = CoarseFaces { count: 0, largest_step: 0.0 };
+        for face in 0..self.faces() {
+            let positions = self.face(face).iter().map(|c| self.positions[c.position as usize]);
+            let [least, most] = bounds(positions);
+            let axes = [0, 1, 2];
+            let extent = axes.map(|k| most[k] - least[k]).into_iter().fold(0.0, f32::max);
+            let farthest = axes.map(|k| most[k].max(-least[k])).into_iter().fold(0.0, f32::max);
+            let step = farthest.next_up() - farthest;
+            if extent < LEAST_FACE_STEPS * step {
+                found.count += 1;
+                found.largest_step = step.max(found.largest_step);
+            }
+        }
+        (found.count as f64 > LEAST_COARSE_SHARE * self.faces() as f64).then_some(found)
+    }
+
     /// Returns the corners of the face with this index.
     pub fn face(&self, face: usize) -> &[Corner] {
         &self.corners[self.face_starts[face] as usize..self.face_starts[face + 1] as usize]
+    }
+}
+
+/// Faces for which the steps of f32 are coarse.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CoarseFaces {
+    count: usize,
+    largest_step: f32,
+}
+
+impl CoarseFaces {
+    /// Warning about these faces in a mesh of `faces` faces.
+    pub(super) fn warning(&self, faces: usize) -> String {
+        let share = 100.0 * self.count as f64 / faces as f64;
+        format!(
+            "positions far from the middle of the mesh are rounded to steps of up to {:.2e}, which changes the shape of \
+             {share:.0} % of the faces: draw parts that are far from each other as separate files",
+            self.largest_step
+        )
     }
 }
 

@@ -26,7 +26,9 @@ use text::Lines;
 pub use bezier::BezierPatches;
 pub use camera::FileCamera;
 pub use light::{LightKind, PunctualLight, SpotCone};
-pub use material::{Material, Microfacets, Sampler, ShaderEffects, Texture, TextureFilter, Wrap};
+pub use material::{
+    Material, Microfacets, Sampler, ShaderEffects, Texture, TextureFilter, UvMap, Wrap,
+};
 pub use mesh::bounds;
 pub use mesh::{Corner, Crease, DEFAULT_CREASE, Loaded, Mesh, NONE, Smoothing};
 pub use quadrille_scene::formats::gltf::Resolve;

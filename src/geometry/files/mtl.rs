@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use super::build::MeshBuilder;
 use super::folder::ReadFirst;
-use super::material::{Material, Microfacets, Sampler, Wrap};
+use super::material::{Material, Microfacets, Sampler, UvMap, Wrap};
 use super::text::{self, Lines, numbers, words};
-use super::texture::TextureReader;
+use super::texture::{TextureReader, TextureUse};
 use quadrille_base::error::{Mismatch, Result};
 use quadrille_scene::formats::ply::quoted;
 
@@ -19,7 +19,7 @@ const ALPHA_CUTOFF: f32 = 0.5;
 /// Roughness of materials with a metalness alone (assumed).
 const DEFAULT_ROUGHNESS: f32 = 0.5;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct MtlMaterial {
     folder: String,
     diffuse: Option<[f32; 3]>,
@@ -58,8 +58,9 @@ pub(super) fn read(
     builder: &mut MeshBuilder,
     read: &mut ReadFirst<'_>,
 ) -> Result<()> {
+    let names_and_plain = names.iter().flat_map(|name| [name.as_str(), plain(name)]);
     let mut described: HashMap<&str, Option<MtlMaterial>> =
-        names.iter().map(|name| (name.as_str(), None)).collect();
+        names_and_plain.map(|name| (name, None)).collect();
     for library in libraries {
         for (file, bytes) in files(library, builder, read) {
             parse(&file, &bytes, &mut described, builder);
@@ -67,22 +68,33 @@ pub(super) fn read(
     }
     let mut textures = TextureReader::default();
     for name in names {
-        let found = described.remove(name.as_str()).flatten();
+        let of = |name: &str| described.get(name).cloned().flatten();
+        let found = of(name).or_else(|| of(plain(name)));
         if found.is_none() && !name.is_empty() {
             builder
                 .warn(format!("material {name:?} has no description: a plain material is drawn"));
         }
-        let mapping = found.as_ref().map(MtlMaterial::mapping).filter(|map| !map.is_plain());
+        let placed = found.as_ref().and_then(MtlMaterial::placed_uvs);
         let found = found.map(|found| found.material(&mut textures, builder, read));
         let material = builder.material(Material {
             name: name.clone(),
             ..found.unwrap_or_else(|| builder.undescribed())
         });
-        if let Some(mapping) = mapping {
-            builder.place_uvs(material, |uv| mapping.place(uv))?;
+        if let Some(placed) = placed {
+            builder.place_uvs(material, |uv| placed.point(uv))?;
         }
     }
     Ok(())
+}
+
+/// Name of a material without quotes and without a comment, as some exporters write it around a name. Names that are described
+/// as they are may contain both.
+fn plain(name: &str) -> &str {
+    unquoted(name.split_once(" #").map_or(name, |(name, _)| name).trim())
+}
+
+fn unquoted(name: &str) -> &str {
+    name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name)
 }
 
 /// Reads the files of a line `mtllib`: one file whose name may contain spaces, or else several.
@@ -92,7 +104,10 @@ fn files(
     read: &mut ReadFirst<'_>,
 ) -> Vec<(String, Vec<u8>)> {
     let mut try_file = |name: &str| read(&[name]).map(|bytes| (name.to_owned(), bytes));
-    let whole = try_file(library);
+    let mut whole = try_file(library);
+    if whole.is_err() && plain(library) != library {
+        whole = try_file(plain(library)).or(whole);
+    }
     if whole.is_err() && library.contains(char::is_whitespace) {
         let parts: Vec<_> = library.split_whitespace().map(&mut try_file).collect();
         if parts.iter().any(Result::is_ok) {
@@ -116,14 +131,12 @@ fn parse(
     for (number, line) in Lines::new(bytes) {
         let (keyword, rest) = text::keyword(&line);
         if keyword == b"newmtl" {
-            current = described
-                .get_mut(text::name(rest).as_str())
-                .filter(|found| found.is_none())
-                .map(|found| {
-                    let folder = file.rsplit_once(['/', '\\']).map_or("", |(folder, _)| folder);
-                    found
-                        .insert(MtlMaterial { folder: folder.to_owned(), ..MtlMaterial::default() })
-                });
+            let name = text::name(rest);
+            let name = if described.contains_key(name.as_str()) { &name } else { unquoted(&name) };
+            current = described.get_mut(name).filter(|found| found.is_none()).map(|found| {
+                let folder = file.rsplit_once(['/', '\\']).map_or("", |(folder, _)| folder);
+                found.insert(MtlMaterial { folder: folder.to_owned(), ..MtlMaterial::default() })
+            });
         } else if let Some(material) = &mut current {
             match material.line(&keyword.to_ascii_lowercase(), rest) {
                 Ok(None) => {}
@@ -177,10 +190,14 @@ impl MtlMaterial {
         Ok(None)
     }
 
-    /// The texture whose options place all textures, since a mesh has one texture coordinate per corner.
-    fn mapping(&self) -> TextureMap {
+    /// Map of the texture coordinates by the options of the first texture, if it has such options: a texture alone needs no map.
+    fn placed_uvs(&self) -> Option<UvMap> {
+        Some(self.first_map()).filter(|map| *map != UvMap::IDENTITY)
+    }
+
+    fn first_map(&self) -> UvMap {
         let all = [&self.base, &self.normal, &self.emission_texture];
-        all.into_iter().flatten().next().cloned().unwrap_or_default()
+        all.into_iter().flatten().next().map(TextureMap::uv_map).unwrap_or_default()
     }
 
     fn material(
@@ -210,17 +227,19 @@ impl MtlMaterial {
             });
         }
         let folder = &self.folder;
-        let mapping = self.mapping();
+        let first = self.first_map();
         let mut load = |map: &TextureMap| {
-            if [map.scale, map.offset] != [mapping.scale, mapping.offset] {
+            let Some(uv_map) = map.uv_map().after_inverse_of(&first) else {
                 builder.warn(format!(
-                    "texture {:?} has the options -s and -o of texture {:?}",
-                    map.name, mapping.name
+                    "texture {:?} is left out: the scale of the first texture of its material has no inverse",
+                    map.name
                 ));
-            }
+                return None;
+            };
+            let of = TextureUse { sampler: map.sampler(), range: map.range, uv_map };
             // The format places textures beside the library; several exporters write them beside the mesh.
             let beside = joined(folder, &map.name);
-            textures.ranged(&beside, map.sampler(), map.range, builder, || {
+            textures.get(&beside, of, builder, || {
                 read(&[&beside, &map.name]).map_err(|error| error.to_string())
             })
         };
@@ -320,16 +339,10 @@ impl TextureMap {
         Ok((map, unused))
     }
 
-    /// Whether texture coordinates are those of the file.
-    fn is_plain(&self) -> bool {
-        (self.scale, self.offset) == ([1.0; 2], [0.0; 2])
-    }
-
-    /// Texture coordinate of a mesh, where v points down, for this texture; in the file v points up.
-    fn place(&self, [u, v]: [f32; 2]) -> [f32; 2] {
-        let [placed_u, placed_v] =
-            [(u, 0), (1.0 - v, 1)].map(|(c, axis)| c * self.scale[axis] + self.offset[axis]);
-        [placed_u, 1.0 - placed_v]
+    /// Map of texture coordinates of a mesh, where v points down; in the file v points up.
+    fn uv_map(&self) -> UvMap {
+        let [[su, sv], [ou, ov]] = [self.scale, self.offset].map(|of| of.map(f64::from));
+        UvMap([[su, 0.0, ou], [0.0, sv, 1.0 - sv - ov]])
     }
 
     fn sampler(&self) -> Sampler {
@@ -385,6 +398,6 @@ mod tests {
         assert_eq!((map.scale, map.offset), ([3.0, 2.0], [0.25, 0.0]));
         assert_eq!((map.range, map.bump, map.is_clamped), ([0.5, 0.25], Some(2.0), true));
         // The point 0.25 above the lower edge is placed 0.5 above it.
-        assert_eq!(map.place([0.5, 0.75]), [1.75, 0.5]);
+        assert_eq!(map.uv_map().point([0.5, 0.75]), [1.75, 0.5]);
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use image::{ImageFormat, ImageReader, Limits};
 
 use super::build::MeshBuilder;
-use super::material::{Sampler, Texture};
+use super::material::{Sampler, Texture, UvMap};
 use quadrille_base::error::Error;
 use quadrille_base::image::check_memory;
 use quadrille_base::math::byte;
@@ -25,52 +25,45 @@ const FREE_TEXELS: u64 = 1 << 24;
 /// Additional texels that a header may claim per byte of the file: twice the maximum of deflate for 8-bit pictures.
 const TEXELS_PER_BYTE: u64 = 2048;
 
+/// How a material uses a picture. A picture is read once per use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct TextureUse {
+    pub(super) sampler: Sampler,
+    /// Value of black, and what white adds to it.
+    pub(super) range: [f32; 2],
+    pub(super) uv_map: UvMap,
+}
+
+impl Default for TextureUse {
+    fn default() -> Self {
+        Self { sampler: Sampler::default(), range: [0.0, 1.0], uv_map: UvMap::IDENTITY }
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct TextureReader {
-    by_name: HashMap<(String, Sampler, [u32; 2]), Option<u32>>,
+    by_name: HashMap<String, Vec<(TextureUse, Option<u32>)>>,
 }
 
 impl TextureReader {
-    /// Index of the texture `name`, which `bytes` reads if it is new. Unreadable textures are left out with a warning.
+    /// Index of the texture `name` for a use, which `bytes` reads if it is new. Unreadable textures are left out with a warning.
     pub(super) fn get<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
+        of: TextureUse,
         builder: &mut MeshBuilder,
         bytes: impl FnOnce() -> Result<B, String>,
     ) -> Option<u32> {
-        self.sampled(name, Sampler::default(), builder, bytes)
-    }
-
-    /// [`Self::get`] with a sampler.
-    pub(super) fn sampled<B: AsRef<[u8]>>(
-        &mut self,
-        name: &str,
-        sampler: Sampler,
-        builder: &mut MeshBuilder,
-        bytes: impl FnOnce() -> Result<B, String>,
-    ) -> Option<u32> {
-        self.ranged(name, sampler, [0.0, 1.0], builder, bytes)
-    }
-
-    /// [`Self::sampled`] with the value of black, and what white adds to it. A texture is read once per sampler and range.
-    pub(super) fn ranged<B: AsRef<[u8]>>(
-        &mut self,
-        name: &str,
-        sampler: Sampler,
-        range: [f32; 2],
-        builder: &mut MeshBuilder,
-        bytes: impl FnOnce() -> Result<B, String>,
-    ) -> Option<u32> {
-        let key = (name.to_owned(), sampler, range.map(f32::to_bits));
-        if let Some(&known) = self.by_name.get(&key) {
-            return known;
+        let known = self.by_name.entry(name.to_owned()).or_default();
+        if let Some((_, at)) = known.iter().find(|(known, _)| *known == of) {
+            return *at;
         }
         let left = builder.texture_bytes;
         let texture = bytes().and_then(|bytes| decode(bytes.as_ref(), name, left));
         let at = match texture {
             Ok(mut texture) => {
-                texture.sampler = sampler;
-                texture.map_range(range);
+                (texture.sampler, texture.uv_map) = (of.sampler, of.uv_map);
+                texture.map_range(of.range);
                 builder.texture_bytes -= texture.texels.len() as u64 * TEXEL_BYTES;
                 let textures = &mut builder.mesh.textures;
                 textures.push(texture);
@@ -81,7 +74,7 @@ impl TextureReader {
                 None
             }
         };
-        self.by_name.insert(key, at);
+        known.push((of, at));
         at
     }
 }
@@ -127,7 +120,8 @@ fn format_of(bytes: &[u8], name: &str) -> Option<ImageFormat> {
 }
 
 fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
-    let format = format_of(bytes, name).ok_or("neither PNG, JPEG, WebP, BMP nor TGA")?;
+    let format = format_of(bytes, name)
+        .ok_or("neither PNG, JPEG, WebP nor BMP, nor a TGA by the extension of its name")?;
     let reader = || ImageReader::with_format(Cursor::new(bytes), format);
     let size = reader().into_dimensions().map_err(|e| e.to_string())?;
     let (width, height) = size;
@@ -160,6 +154,6 @@ fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
         width,
         height,
         texels: picture.pixels().map(|pixel| pixel.0).collect(),
-        sampler: Sampler::default(),
+        ..Texture::default()
     })
 }

@@ -305,7 +305,9 @@ impl Shader<'_> {
         match material.normal_texture.and_then(|t| self.textures.get(t)) {
             None => normal,
             Some(map) => {
-                perturbed(&normal, &away, points, &points.sample(map, 1.0), material.normal_scale)
+                let (texels, slopes) = (points.sample(map, 1.0), map.slopes(&points.uv_slopes));
+                let frame = (&points.position_slopes, &slopes);
+                perturbed(&normal, &away, frame, &texels, material.normal_scale)
             }
         }
     }
@@ -335,7 +337,7 @@ fn highlight(
 fn perturbed(
     normal: &Vectors,
     away: &Vectors,
-    points: &SurfacePoints,
+    (positions, uvs): (&[Vectors; 2], &[[Lanes; 2]; 2]),
     texels: &[Lanes; 4],
     scale: f32,
 ) -> Vectors {
@@ -346,7 +348,7 @@ fn perturbed(
     }
     // The cotangent frame, up to a factor: the directions in which u and v rise fastest on the surface
     // (Schueler, "Normal Mapping Without Precomputed Tangents", ShaderX5).
-    let ([dx, dy], [du, dv]) = (&points.position_slopes, &points.uv_slopes);
+    let ([dx, dy], [du, dv]) = (positions, uvs);
     let (across_x, across_y) = (cross(dy, normal), cross(normal, dx));
     let sign = dot(away, normal).map(|v| if v < 0.0 { -1.0 } else { 1.0 });
     let rise = |t: usize| -> Vectors {

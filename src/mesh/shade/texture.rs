@@ -2,10 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::lanes::log2;
+use super::lanes::{Lanes, log2};
 use quadrille_base::image::srgb::srgb_decoding_table;
 use quadrille_base::math::whole;
-use quadrille_geometry::files::{Material, Microfacets, Sampler, Texture, TextureFilter, Wrap};
+use quadrille_geometry::files::{
+    Material, Microfacets, Sampler, Texture, TextureFilter, UvMap, Wrap,
+};
 
 const ONE: f32 = 65535.0;
 const ROWS_PER_TASK: usize = 64;
@@ -52,7 +54,9 @@ impl Textures {
 pub struct MipChain {
     levels: Vec<MipLevel>,
     sampler: Sampler,
-    /// Whether the sampler is the default, which repeats with trilinear filtering.
+    /// Map of texture coordinates, unless they are the coordinates of the mesh.
+    uv_map: Option<UvMap>,
+    /// Whether there is no map, and the sampler is the default, which repeats with trilinear filtering.
     is_plain: bool,
 }
 
@@ -90,7 +94,8 @@ impl MipChain {
         Some(Self {
             levels,
             sampler: texture.sampler,
-            is_plain: texture.sampler == Sampler::default(),
+            uv_map: Some(texture.uv_map).filter(|map| *map != UvMap::IDENTITY),
+            is_plain: texture.sampler == Sampler::default() && texture.uv_map == UvMap::IDENTITY,
         })
     }
 
@@ -99,13 +104,29 @@ impl MipChain {
         self.levels.len()
     }
 
+    /// Slopes of the texture coordinates of a mesh along x and y, as slopes of the coordinates of this texture.
+    #[inline]
+    pub(super) fn slopes(&self, slopes: &[[Lanes; 2]; 2]) -> [[Lanes; 2]; 2] {
+        let mut mapped = *slopes;
+        if let Some(map) = self.uv_map {
+            for [u, v] in &mut mapped {
+                u.iter_mut().zip(v).for_each(|(u, v)| [*u, *v] = map.difference([*u, *v]));
+            }
+        }
+        mapped
+    }
+
+    fn difference(&self, uv: [f32; 2]) -> [f32; 2] {
+        self.uv_map.map_or(uv, |map| map.difference(uv))
+    }
+
     /// Mip level, not clamped: log2 of the longer of the two derivatives of the texture
     /// coordinates, in texels of level 0 (the isotropic rule of Direct3D and OpenGL).
     #[inline]
     pub fn level(&self, dx: [f32; 2], dy: [f32; 2]) -> f32 {
         let [w, h] = self.levels[0].sides.map(|side| side as f32);
         let squared = |d: [f32; 2]| (d[0] * w).powi(2) + (d[1] * h).powi(2);
-        let (x, y) = (squared(dx), squared(dy));
+        let (x, y) = (squared(self.difference(dx)), squared(self.difference(dy)));
         0.5 * log2(if x > y { x } else { y })
     }
 
@@ -131,6 +152,7 @@ impl MipChain {
 
     fn sample_as_said(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
         let wrap = self.sampler.wrap;
+        let uv = self.uv_map.map_or(uv, |map| map.point(uv));
         if level.is_nan() || level <= 0.0 {
             return self.levels[0].filtered(uv, wrap, self.sampler.magnify);
         }

@@ -37,9 +37,13 @@ const OBJECT_RATIO: f64 = 3.0;
 /// it. Views of trained scenes are at least 2 world units away, so that they keep the 0.2 of the original renderer.
 const NEAR_SHARE: f64 = 0.1;
 
-/// Least radius of framed content, in world units, since [`Camera::look_at`] refuses an eye within 1e-12 of its
-/// target. Smaller content counts as a point and is framed like a unit sphere.
-pub const LEAST_RADIUS: f64 = 1e-9;
+/// Least radius of framed splats, in world units, since squares of much smaller scales lose their digits in f32. Smaller
+/// content counts as a point and is framed like a unit sphere.
+const LEAST_RADIUS: f64 = 1e-9;
+
+/// Least extent of framed points, in world units: below it, coordinates in f32 lose their digits. A smaller extent counts as
+/// a point and is framed like a unit sphere.
+pub const LEAST_EXTENT: f64 = f32::MIN_POSITIVE as f64;
 
 /// The main content of a scene, as a sphere.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -190,7 +194,7 @@ pub fn fitting_eye(
         MARGIN * aside + away.dot(&back)
     });
     let distance = needed.fold(0.0, f64::max);
-    let distance = if distance >= LEAST_RADIUS { distance } else { 1.0 };
+    let distance = if distance >= LEAST_EXTENT { distance } else { 1.0 };
     target + back * distance
 }
 

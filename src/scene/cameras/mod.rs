@@ -43,7 +43,7 @@ pub use camera_model::CameraModel;
 pub use camera_options::CameraOptions;
 pub use exposures::Exposures;
 pub use flight::{Flight, fly, fly_keys};
-pub use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, LEAST_RADIUS};
+pub use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, LEAST_EXTENT};
 pub use framing::{EyeRule, Framing, FramingTarget, fitting_eye, orbit};
 pub use framing::{weighted_quantiles, weighted_samples};
 pub use inria_json::write as write_inria_json;

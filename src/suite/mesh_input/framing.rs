@@ -11,7 +11,7 @@ use quadrille_geometry::surface::{PICTURE_PX, box_corners};
 use quadrille_mesh::draw::near_plane;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{
-    DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget, LEAST_RADIUS,
+    DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget, LEAST_EXTENT,
 };
 
 const SAMPLES: usize = 4096;
@@ -125,7 +125,7 @@ impl MeshInput {
     fn bounding_sphere(&self) -> (Vector3<f64>, f64) {
         let [least, greatest] = self.bounds.map(|c| Vector3::from(c.map(f64::from)));
         let radius = (greatest - least).norm() / 2.0;
-        let radius = if radius >= LEAST_RADIUS { radius } else { 1.0 };
+        let radius = if radius >= LEAST_EXTENT { radius } else { 1.0 };
         let middle = (least + greatest) / 2.0;
         (middle + Vector3::from(self.origin()), radius)
     }

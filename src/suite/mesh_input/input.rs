@@ -37,6 +37,8 @@ pub struct MeshInput {
     pub(super) stands_along_z: bool,
     /// Whether the format states the directions of up and front.
     pub(super) has_stated_axes: bool,
+    /// Number of vertices of the file that no face uses.
+    pub(super) unused_vertices: usize,
     pub(super) cameras: Vec<FileCamera>,
     /// Files that the mesh file names.
     pub files: Vec<PathBuf>,
@@ -69,7 +71,22 @@ impl Content {
     }
 }
 
-type ReadMesh = (Content, bool, Vec<FileCamera>, Vec<PathBuf>);
+/// Content of a file, or a procedural scene.
+struct ReadMesh {
+    content: Content,
+    unused_vertices: usize,
+    has_stated_axes: bool,
+    cameras: Vec<FileCamera>,
+    files: Vec<PathBuf>,
+}
+
+impl ReadMesh {
+    /// Content without cameras and further files.
+    fn alone(content: Content, has_stated_axes: bool) -> Self {
+        let (cameras, files) = (Vec::new(), Vec::new());
+        Self { content, unused_vertices: 0, has_stated_axes, cameras, files }
+    }
+}
 
 /// Iterator over target areas in pixels (`None` for an untessellated mesh), each with its source of triangles.
 type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSource>)>> + 'a>;
@@ -78,7 +95,8 @@ impl MeshSettings {
     /// Reads the mesh `path`, a file or the name of a procedural scene.
     pub fn load(&self, path: &Path, messages: &dyn Messages) -> Result<MeshInput> {
         self.check()?;
-        let (content, has_stated_axes, cameras, files) = self.read(path, messages)?;
+        let ReadMesh { content, unused_vertices, has_stated_axes, cameras, files } =
+            self.read(path, messages)?;
         self.warn_of_idle(&content, messages);
         let is_surface = !matches!(content, Content::Polygons(_)) || !self.tessellate.is_empty();
         let of_surfaces = [("displace", self.displace.is_some()), ("army", self.army.is_some())];
@@ -102,6 +120,7 @@ impl MeshSettings {
             content,
             stands_along_z,
             has_stated_axes,
+            unused_vertices,
             cameras,
             files,
             bounds: [[0.0; 3]; 2],
@@ -175,16 +194,16 @@ impl MeshSettings {
         }
     }
 
-    /// Reads the mesh. Also returns whether its format fixes +y as up, the file's cameras, and the files that it names.
+    /// Reads the mesh in `path`.
     fn read(&self, path: &Path, messages: &dyn Messages) -> Result<ReadMesh> {
         let name = path.to_str().unwrap_or_default();
         if let Ok(scene) = ProceduralScene::from_name(name) {
-            return Ok((Content::Procedural(scene), true, Vec::new(), Vec::new()));
+            return Ok(ReadMesh::alone(Content::Procedural(scene), true));
         }
         let loaded = MeshFile::load(path, self.memory().0);
         let loaded = match loaded.map_err(|error| with_names(error, name))? {
             MeshFile::Patches(patches) => {
-                return Ok((Content::Patches(patches), false, Vec::new(), Vec::new()));
+                return Ok(ReadMesh::alone(Content::Patches(patches), false));
             }
             MeshFile::Polygons(loaded) => loaded,
         };
@@ -221,8 +240,13 @@ impl MeshSettings {
             m.base_colour = [1.0; 3];
         })?;
         add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
-        let content = Content::Polygons(Box::new(mesh));
-        Ok((content, loaded.has_stated_axes, loaded.cameras, loaded.files))
+        Ok(ReadMesh {
+            content: Content::Polygons(Box::new(mesh)),
+            unused_vertices: loaded.unused_positions,
+            has_stated_axes: loaded.has_stated_axes,
+            cameras: loaded.cameras,
+            files: loaded.files,
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 //! views and its light.
 
 mod exposure;
+mod facts;
 mod framing;
 mod input;
 mod look;
@@ -10,6 +11,7 @@ mod run;
 mod settings;
 mod views;
 
+pub use facts::{MaterialFacts, MeshFacts};
 pub use input::MeshInput;
 pub use look::{LightChoice, Look, LookSettings};
 pub use placed::{MeshPlacement, PlacedMeshes};

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::file::{MeshJob, RunSettings};
@@ -11,7 +10,7 @@ use crate::checks::unique;
 use crate::deferred_runs::{DeferredView, DeferredWants, heat_picture};
 use crate::merging_runs::{MergedFrame, MergingWants};
 use crate::mesh_input::camera_text;
-use crate::messages::Messages;
+use crate::messages::Warnings;
 use crate::rows::{DeferredRow, MeshRow};
 use crate::run_row::{MeshRows, MeshRunRow};
 use quadrille_base::error::Result;
@@ -19,18 +18,6 @@ use quadrille_base::image::files;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::task::Task;
 use quadrille_deferred::draw::DeferredResult;
-
-#[derive(Default)]
-struct Warnings(Mutex<Vec<String>>);
-
-impl Messages for Warnings {
-    fn warn(&self, text: &str) {
-        let mut warnings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        warnings.push(text.to_owned());
-    }
-
-    fn remark(&self, _: &str) {}
-}
 
 impl MeshJob {
     pub(crate) fn camera_text(&self) -> Result<String> {
@@ -89,6 +76,6 @@ impl MeshJob {
             outputs,
             rows,
         };
-        Ok((row, messages.0.into_inner().unwrap_or_else(PoisonError::into_inner)))
+        Ok((row, messages.into_texts()))
     }
 }

@@ -68,12 +68,8 @@ const RESULTS: [Column; 11] = [
     },
     Column {
         nothing: NO_SHARE,
-        ..column("effic.", "efficiency: merged quads as a share of the partial quads", |r| match r
-            .quads
-            .partial
-        {
-            0 => "-".to_owned(),
-            _ => of_quads(r, percent(r.efficiency)),
+        ..column("effic.", "efficiency: merged quads as a share of the partial quads", |r| {
+            or_dash(r.efficiency, |share| of_quads(r, percent(share)))
         })
     },
     column("PSNR dB", "PSNR against the picture without a unit", |r| {

@@ -80,8 +80,8 @@ pub struct MeshRow {
     pub reduction: f64,
     /// Merged quads over all quads that reach the unit.
     pub savings: f64,
-    /// Merged quads over quads with a partially covered shading pixel.
-    pub efficiency: f64,
+    /// Merged quads over quads with a partially covered shading pixel; `None` without such quads.
+    pub efficiency: Option<f64>,
     /// PSNR against the unmerged picture in dB, if requested; infinite for equal pictures, which is null in JSON.
     pub psnr_vs_none_db: Option<f64>,
     /// Whether the picture equals the unmerged one, if they were compared.
@@ -225,7 +225,7 @@ impl MeshRow {
                 shadings => ratio(4 * merging.tested(), shadings),
             },
             savings: ratio(merged, merging.tested()),
-            efficiency: ratio(merged, merging.partial),
+            efficiency: (merging.partial > 0).then(|| ratio(merged, merging.partial)),
             psnr_vs_none_db: None,
             same_as_none: None,
             psnr_vs_none_covered_db: None,

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::super::build::MeshBuilder;
 use super::super::folder::ReadFirst;
-use super::super::material::{Material, Microfacets, Sampler, TextureFilter, Wrap};
-use super::super::texture::TextureReader;
+use super::super::material::{Material, Microfacets, Sampler, TextureFilter, UvMap, Wrap};
+use super::super::texture::{TextureReader, TextureUse};
 use super::json::{self, Scenery, TextureInfo};
 use super::texture_mapping::{TextureMapping, textures};
 use quadrille_base::error::Result;
@@ -76,14 +76,16 @@ impl<'a> Materials<'a> {
         };
         let mapping = TextureMapping::of_material(json);
         let mut texture = |(slot, info): (&str, Option<&TextureInfo>)| match info {
-            Some(info) if TextureMapping::of(info) != mapping => {
-                builder.warn(format!(
-                    "{slot} of material {name:?} is left out: its texture coordinates differ from \
-                     the coordinates of the material's first texture"
-                ));
-                Ok(None)
-            }
-            Some(info) => self.texture(info, builder, files),
+            Some(info) => match TextureMapping::of(info).relative_to(&mapping) {
+                Some(map) => self.texture(info, map, builder, files),
+                None => {
+                    builder.warn(format!(
+                        "{slot} of material {name:?} is left out: it has another set of texture coordinates than the \
+                         material's first texture, or a transform of the first one has no inverse"
+                    ));
+                    Ok(None)
+                }
+            },
             None => Ok(None),
         };
         let [colour, reflection, normal, emission, occlusion] = textures(json);
@@ -171,6 +173,7 @@ impl<'a> Materials<'a> {
     fn texture(
         &mut self,
         info: &TextureInfo,
+        uv_map: UvMap,
         builder: &mut MeshBuilder,
         files: &mut ReadFirst<'_>,
     ) -> Result<Option<u32>> {
@@ -179,6 +182,7 @@ impl<'a> Materials<'a> {
             Some(at) => sampler(self.store.get(&self.scenery.samplers, at, "samplers")?, builder),
             None => Sampler::default(),
         };
+        let of = TextureUse { sampler, uv_map, ..TextureUse::default() };
         let Some(source) = texture.extensions.webp.source.or(texture.source) else {
             let index = info.index;
             let others = texture.extensions.others.keys();
@@ -197,13 +201,13 @@ impl<'a> Materials<'a> {
         };
         if let Some(view) = image.buffer_view {
             let (bytes, _) = self.store.view(view)?;
-            return Ok(self.textures.sampled(&name, sampler, builder, || Ok(bytes)));
+            return Ok(self.textures.get(&name, of, builder, || Ok(bytes)));
         }
         let content = || match &image.uri {
             Some(uri) => read_uri(uri, &mut |name| files(&[name])),
             None => Err("neither a URI nor a buffer view".into()),
         };
-        Ok(self.textures.sampled(&name, sampler, builder, content))
+        Ok(self.textures.get(&name, of, builder, content))
     }
 }
 

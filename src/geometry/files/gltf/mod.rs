@@ -84,7 +84,7 @@ pub(crate) fn read(
     builder.expect(vertices, triangles)?;
     Error::check_limit("displacements by morph targets", morph::MAX_DISPLACEMENTS, displacements)?;
     let mut materials = Materials::new(&scenery, &store);
-    let skins = Skins::of(&scenery.skins, &placed, &store, &mut builder)?;
+    let skins = Skins::of(&scenery.skins, &placed, &document, &store, &mut builder)?;
     let joints = |instance: &MeshInstance| {
         let skin = document.nodes[instance.node].skin;
         skin.map(|at| skins.joints(at, &store)).transpose().map(Option::flatten)

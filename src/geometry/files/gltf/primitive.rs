@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-use super::super::build::{MeshBuilder, finite, left_out};
+use super::super::build::{LARGEST_UNIT_COLOUR, MeshBuilder, finite, left_out};
 use super::super::mesh::{Corner, NONE};
 use super::json::Material;
 use super::morph::displaced;
@@ -12,8 +12,12 @@ use super::texture_mapping::TextureMapping;
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::gltf::{
-    BufferStore, GltfDocument, GltfPrimitive, MeshInstance, NodePlacement,
+    BufferStore, GltfDocument, GltfPrimitive, MeshInstance, NodePlacement, WHITE,
 };
+
+/// Component types of accessors, by the numbers of OpenGL.
+const UNSIGNED_BYTE: u32 = 5121;
+const UNSIGNED_SHORT: u32 = 5123;
 
 /// Sets of four joints and weights that are read per vertex.
 const INFLUENCE_SETS: usize = 2;
@@ -53,6 +57,8 @@ pub(crate) struct CheckedPrimitive<'a> {
     uv: Option<usize>,
     mapping: TextureMapping,
     colour: Option<usize>,
+    /// True if texture coordinates may be whole numbers that are not normalised.
+    is_quantised: bool,
     influences: Vec<[usize; 2]>,
     pub(crate) json: &'a GltfPrimitive,
     pub(crate) vertices: usize,
@@ -141,6 +147,7 @@ impl<'a> CheckedPrimitive<'a> {
             uv,
             mapping,
             colour,
+            is_quantised: quantised,
             influences,
             json,
             vertices,
@@ -246,22 +253,56 @@ impl<'a> CheckedPrimitive<'a> {
             }
         }
         if let Some(at) = self.uv {
+            let unit = match self.is_quantised {
+                true => 1.0,
+                false => unit(at, "texture coordinates", store, builder)?,
+            };
             for (corner, uv) in corners.iter_mut().zip(store.vectors::<2>(at)?) {
-                corner.uv = builder.uv(self.mapping.place(uv))?;
+                corner.uv = builder.uv(self.mapping.place(uv.map(|c| c / unit)))?;
             }
         }
         if let Some(at) = self.colour {
-            for (corner, colour) in corners.iter_mut().zip(colours(at, store)?) {
-                corner.colour = builder.colour(colour)?;
+            let colours = colours(at, store, builder)?;
+            for (corner, colour) in corners.iter_mut().zip(colours) {
+                corner.colour = builder.colour(tinted(colour, instance))?;
             }
+        } else if instance.colour != WHITE {
+            let colour = builder.colour(tinted(WHITE, instance))?;
+            corners.iter_mut().for_each(|corner| corner.colour = colour);
         }
         Ok(corners)
     }
 }
 
-fn colours(at: usize, store: &BufferStore<'_>) -> Result<Vec<[f32; 4]>> {
-    if store.accessor(at)?.shape == "VEC4" {
-        return store.vectors::<4>(at);
+/// Value that stands for 1 in accessor `at` of values from 0 to 1: other than 1 for whole numbers that the file does not state
+/// as normalised, with a warning.
+fn unit(at: usize, what: &str, store: &BufferStore<'_>, builder: &mut MeshBuilder) -> Result<f32> {
+    let accessor = store.accessor(at)?;
+    let unit = match accessor.component_type {
+        UNSIGNED_BYTE if !accessor.normalized => f32::from(u8::MAX),
+        UNSIGNED_SHORT if !accessor.normalized => f32::from(u16::MAX),
+        _ => return Ok(1.0),
+    };
+    builder.warn(format!(
+        "{what} of whole numbers are read as 0 to {unit} for 0 to 1, though the file does not state them as normalized"
+    ));
+    Ok(unit)
+}
+
+fn tinted(colour: [f32; 4], instance: &MeshInstance) -> [f32; 4] {
+    std::array::from_fn(|channel| colour[channel] * instance.colour[channel])
+}
+
+fn colours(at: usize, store: &BufferStore<'_>, builder: &mut MeshBuilder) -> Result<Vec<[f32; 4]>> {
+    let what = "colours of vertices";
+    // The warning is all that its unit is for: `BufferStore::colours` divides by it.
+    unit(at, what, store, builder)?;
+    let colours = store.colours(at)?;
+    let largest = colours.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).fold(0.0, f32::max);
+    if largest > LARGEST_UNIT_COLOUR {
+        builder.warn(format!(
+            "{what} reach {largest}, though glTF has 0 to 1: they are drawn as stated"
+        ));
     }
-    Ok(store.vectors::<3>(at)?.into_iter().map(|[r, g, b]| [r, g, b, 1.0]).collect())
+    Ok(colours)
 }

@@ -6,24 +6,33 @@ use super::super::build::MeshBuilder;
 use super::json::Skin;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::whole;
-use quadrille_scene::formats::gltf::{BufferStore, NodePlacement, PlacedNodes};
+use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, NodePlacement, PlacedNodes};
 
 /// Limit on joints over all skins. Skins may share matrices, so the size of the file does not bound the count.
 const MAX_JOINTS: u64 = 1 << 20;
 
 /// Maps of the joints of each skin from mesh to world; `None` for a skin that is left out.
+///
+/// Joints outside the scene have places as well: the specification requires the root of a skeleton in the scene, but some
+/// exporters leave it out.
 pub(super) struct Skins(Vec<Option<Vec<NodePlacement>>>);
 
 impl Skins {
-    /// Reads the skins. Skins with joints outside the scene are left out with a warning.
+    /// Reads the skins. Skins with joints that are not nodes are left out with a warning.
     pub(super) fn of(
         read: &[Skin],
         placed: &PlacedNodes,
+        document: &GltfDocument,
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<Self> {
         let nodes = placed.nodes.iter().map(|node| (node.index, node.placement));
-        let nodes: HashMap<_, _> = nodes.collect();
+        let mut nodes: HashMap<_, _> = nodes.collect();
+        if read.iter().flat_map(|skin| &skin.joints).any(|joint| !nodes.contains_key(joint)) {
+            for node in PlacedNodes::of_all(document, store)?.nodes {
+                nodes.entry(node.index).or_insert(node.placement);
+            }
+        }
         let (mut skins, mut joints) = (Vec::new(), 0_u64);
         for (at, skin) in read.iter().enumerate() {
             let count = skin.joints.len();
@@ -46,9 +55,7 @@ impl Skins {
             let maps = joints.map(|(joint, inverse)| Some(nodes.get(joint)?.after(inverse)));
             let maps: Option<Vec<_>> = maps.collect();
             if maps.is_none() {
-                builder.warn(format!(
-                    "skins[{at}] is left out: not all of its joints are in the scene"
-                ));
+                builder.warn(format!("skins[{at}] is left out: not all of its joints are nodes"));
             }
             skins.push(maps);
         }

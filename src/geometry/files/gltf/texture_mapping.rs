@@ -1,15 +1,14 @@
 //! Mapping of a glTF texture to a primitive: a set of texture coordinates, moved by `KHR_texture_transform`.
 
+use super::super::material::UvMap;
 use super::json::{Material, TextureInfo};
-use quadrille_base::math::narrow;
 
-/// Set of texture coordinates, and transform. A mesh has one texture coordinate per corner, so the first texture of a
-/// material sets the mapping, and textures with other mappings are left out.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Set of texture coordinates, and transform. A mesh has one texture coordinate per corner, which the first texture of a
+/// material places; further textures have maps from this one, or are left out if they have another set.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct TextureMapping {
     set: usize,
-    /// Rows of the matrix that is multiplied by (u, v, 1).
-    rows: [[f64; 3]; 2],
+    map: UvMap,
 }
 
 impl TextureMapping {
@@ -23,7 +22,7 @@ impl TextureMapping {
         let (sin, cos) = transform.rotation.sin_cos();
         Self {
             set: transform.tex_coord.unwrap_or(info.tex_coord),
-            rows: [[cos * scale_u, sin * scale_v, u], [-sin * scale_u, cos * scale_v, v]],
+            map: UvMap([[cos * scale_u, sin * scale_v, u], [-sin * scale_u, cos * scale_v, v]]),
         }
     }
 
@@ -36,14 +35,15 @@ impl TextureMapping {
     }
 
     pub(super) fn place(&self, uv: [f32; 2]) -> [f32; 2] {
-        let [u, v] = uv.map(f64::from);
-        self.rows.map(|[a, b, c]| narrow(a * u + b * v + c))
+        self.map.point(uv)
     }
-}
 
-impl Default for TextureMapping {
-    fn default() -> Self {
-        Self { set: 0, rows: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]] }
+    /// Map from the coordinates that `first` has placed; `None` for another set, or if `first` has no inverse.
+    pub(super) fn relative_to(&self, first: &Self) -> Option<UvMap> {
+        if self == first {
+            return Some(UvMap::IDENTITY);
+        }
+        self.map.after_inverse_of(&first.map).filter(|_| self.set == first.set)
     }
 }
 

@@ -15,7 +15,7 @@ use super::folder::ReadFirst;
 use super::material::Material;
 use super::mesh::{Corner, DEFAULT_CREASE, Loaded, NONE, Smoothing};
 use super::sides::mark_two_sided;
-use super::texture::TextureReader;
+use super::texture::{TextureReader, TextureUse};
 use faces::{FaceColumns, Polygons, vertex_list};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
@@ -65,7 +65,7 @@ pub(super) fn read(
         };
         reader.warn_of_unused(element, &used);
     }
-    let mut values = Body::new(&header, bytes, path);
+    let mut values = Body::new(&header, bytes, path).take_longer_rows();
     for (at, element) in header.elements.iter().enumerate() {
         let colours = reader.builder.mesh.colours.len();
         if at == vertices {
@@ -83,6 +83,13 @@ pub(super) fn read(
             values.skip(element)?;
         }
         reader.builder.decode_colours(colours);
+    }
+    if values.longer_rows() > 0 {
+        let rows = values.longer_rows();
+        reader.builder.warn(format!(
+            "rows with more values than the header states: {rows}; values after the last property are left out, and values \
+             before it may belong to others"
+        ));
     }
     let textures = header.comments.iter().filter_map(|comment| {
         let (word, name) = comment.trim().split_once(char::is_whitespace)?;
@@ -163,7 +170,7 @@ impl PlyReader {
         let mut reader = TextureReader::default();
         for name in textures {
             let bytes = || files(&[name]).map_err(|error| error.to_string());
-            let base_texture = reader.get(name, &mut self.builder, bytes);
+            let base_texture = reader.get(name, TextureUse::default(), &mut self.builder, bytes);
             let material = self.builder.undescribed();
             self.builder.material(Material {
                 name: (*name).to_owned(),

@@ -184,6 +184,20 @@ impl<'a> BufferStore<'a> {
         })
     }
 
+    /// Returns the elements of the accessor `at` as colours with alpha, which is 1 for elements of three components. Whole numbers
+    /// count as normalised, whether the accessor states it or not.
+    pub fn colours(&self, at: usize) -> Result<Vec<[f32; 4]>> {
+        let with_alpha = |bytes: &[u8], component| decode(bytes, component, true);
+        if self.accessor(at)?.shape == "VEC4" {
+            return self.elements(at, "VEC4", 4, [0.0; 4], with_alpha);
+        }
+        let opaque = |bytes: &[u8], component| {
+            let [r, g, b] = decode(bytes, component, true);
+            [r, g, b, 1.0]
+        };
+        self.elements(at, "VEC3", 3, [0.0, 0.0, 0.0, 1.0], opaque)
+    }
+
     /// Decoded elements of accessor `at`. Elements without bytes are `zero`.
     fn elements<T: Clone>(
         &self,

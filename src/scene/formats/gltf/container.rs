@@ -1,5 +1,6 @@
 //! Container of a glTF file (JSON, or GLB with JSON and a buffer), and URIs, which contain bytes or name a file beside it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use base64::Engine;
@@ -81,6 +82,11 @@ pub fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String>
         let Some((_, text)) = data.split_once(";base64,") else {
             return Err("a data URI that is not base64".into());
         };
+        // Some exporters break long lines.
+        let mut text = Cow::Borrowed(text.as_bytes());
+        if text.iter().any(u8::is_ascii_whitespace) {
+            text.to_mut().retain(|byte| !byte.is_ascii_whitespace());
+        }
         return BASE64.decode(text).map_err(|error| format!("a data URI with bad base64: {error}"));
     }
     // Some writers do not percent-encode names. A name with an invalid code is therefore taken literally, and the

@@ -16,7 +16,12 @@ pub struct MeshInstance {
     pub mesh: usize,
     /// Map from the space of the mesh to the world.
     pub placement: NodePlacement,
+    /// Linear factor on the colours of its vertices, with alpha, from the attribute `_COLOR_0` of a list of instances.
+    pub colour: [f32; 4],
 }
+
+/// Colour of instances without one.
+pub const WHITE: [f32; 4] = [1.0; 4];
 
 /// Returns the meshes of the visible nodes in their order, and the instances of a node in the order of its list.
 pub fn instances(
@@ -29,13 +34,15 @@ pub fn instances(
         let (node, placement) = (placed.index, placed.placement);
         let Some(mesh) = document.nodes[node].mesh else { continue };
         let placements = match &document.nodes[node].extensions.instancing {
-            None => vec![placement],
+            None => vec![(placement, WHITE)],
             Some(list) => listed(list, node, placement, instances.len(), store)?,
         };
-        instances.extend(placements.into_iter().map(|placement| MeshInstance {
+        let placed = placements.into_iter();
+        instances.extend(placed.map(|(placement, colour)| MeshInstance {
             node,
             mesh,
             placement,
+            colour,
         }));
     }
     Ok(instances)
@@ -47,7 +54,7 @@ fn listed(
     outer: NodePlacement,
     before: usize,
     store: &BufferStore<'_>,
-) -> Result<Vec<NodePlacement>> {
+) -> Result<Vec<(NodePlacement, [f32; 4])>> {
     let mut counts = Vec::new();
     for at in list.attributes.values() {
         counts.push(store.accessor(*at)?.count);
@@ -66,14 +73,18 @@ fn listed(
     let translations = values(accessor("TRANSLATION"), [0.0; 3], count, store)?;
     let rotations = values(accessor("ROTATION"), [0.0, 0.0, 0.0, 1.0], count, store)?;
     let scales = values(accessor("SCALE"), [1.0; 3], count, store)?;
-    let parts = translations.into_iter().zip(rotations).zip(scales);
-    let placements = parts.map(|((translation, rotation), scale)| {
+    let colours = match accessor("_COLOR_0") {
+        Some(at) => store.colours(at)?,
+        None => vec![WHITE; count],
+    };
+    let parts = translations.into_iter().zip(rotations).zip(scales).zip(colours);
+    let placements = parts.map(|(((translation, rotation), scale), colour)| {
         let inner = NodePlacement::scaled(
             scale.map(f64::from),
             rotation.map(f64::from),
             translation.map(f64::from),
         );
-        outer.after(&inner)
+        (outer.after(&inner), colour)
     });
     Ok(placements.collect())
 }

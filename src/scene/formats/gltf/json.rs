@@ -193,7 +193,7 @@ pub struct Accessor {
     pub(crate) byte_offset: usize,
     pub component_type: u32,
     #[serde(default)]
-    pub(crate) normalized: bool,
+    pub normalized: bool,
     pub count: usize,
     #[serde(rename = "type")]
     pub shape: String,

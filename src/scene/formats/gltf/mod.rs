@@ -10,7 +10,7 @@ mod write;
 
 pub use accessor::BufferStore;
 pub use container::{Resolve, percent_decoded, read_uri, split};
-pub use instances::{MeshInstance, instances};
+pub use instances::{MeshInstance, WHITE, instances};
 pub use json::{GltfDocument, GltfPrimitive, members, named as named_extension};
 pub use nodes::{NodePlacement, PlacedNodes};
 

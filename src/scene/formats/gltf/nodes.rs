@@ -141,15 +141,28 @@ impl PlacedNodes {
     /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for indices of missing nodes, for a root below itself,
     /// and for a projective matrix.
     pub fn of(document: &GltfDocument, store: &BufferStore<'_>) -> Result<Self> {
-        let nodes = &document.nodes;
-        let roots = match document.scene.or((!document.scenes.is_empty()).then_some(0)) {
-            Some(scene) => store.get(&document.scenes, scene, "scenes")?.nodes.clone(),
-            None => {
-                let children = nodes.iter().flat_map(|node| &node.children);
-                let children: HashSet<_> = children.copied().collect();
-                (0..nodes.len()).filter(|at| !children.contains(at)).collect()
+        match document.scene.or((!document.scenes.is_empty()).then_some(0)) {
+            Some(scene) => {
+                let roots = &store.get(&document.scenes, scene, "scenes")?.nodes;
+                Self::below(roots, document, store)
             }
-        };
+            None => Self::of_all(document, store),
+        }
+    }
+
+    /// [`Self::of`] for all nodes of the document, in its scene or not.
+    ///
+    /// # Errors
+    /// As for [`Self::of`].
+    pub fn of_all(document: &GltfDocument, store: &BufferStore<'_>) -> Result<Self> {
+        let nodes = &document.nodes;
+        let children: HashSet<_> = nodes.iter().flat_map(|node| &node.children).copied().collect();
+        let roots: Vec<_> = (0..nodes.len()).filter(|at| !children.contains(at)).collect();
+        Self::below(&roots, document, store)
+    }
+
+    fn below(roots: &[usize], document: &GltfDocument, store: &BufferStore<'_>) -> Result<Self> {
+        let nodes = &document.nodes;
         let mut is_reached = vec![false; nodes.len()];
         let mut parents = vec![None; nodes.len()];
         let mut open: Vec<_> = roots.iter().rev().copied().collect();
@@ -187,7 +200,7 @@ impl PlacedNodes {
             let expected = "a node that is not below itself";
             return Err(store.malformed(format!("nodes[{at}]"), expected, "a cycle of children"));
         }
-        Ok(Self { warning: warning_of_claims(nodes, &roots, &parents, &placed), nodes: placed })
+        Ok(Self { warning: warning_of_claims(nodes, roots, &parents, &placed), nodes: placed })
     }
 }
 

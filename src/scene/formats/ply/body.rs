@@ -15,6 +15,9 @@ pub struct Body<'a> {
     at: usize,
     lines: PlyLines<'a>,
     path: &'a Path,
+    /// True if values of a text after the last property of a row are skipped, as in meshes of some exporters.
+    takes_longer_rows: bool,
+    longer_rows: u64,
 }
 
 /// Values of one row of an element, including the items of lists.
@@ -54,7 +57,20 @@ impl<'a> Body<'a> {
             at: header.body_offset,
             lines: PlyLines::body(bytes, header.body_offset),
             path,
+            takes_longer_rows: false,
+            longer_rows: 0,
         }
+    }
+
+    /// Skips values of a text after the last property of a row, which are an error otherwise.
+    #[must_use]
+    pub fn take_longer_rows(self) -> Self {
+        Self { takes_longer_rows: true, ..self }
+    }
+
+    /// Number of rows so far with values after the last property.
+    pub fn longer_rows(&self) -> u64 {
+        self.longer_rows
     }
 
     pub(super) fn offset(&self) -> usize {
@@ -152,6 +168,10 @@ impl<'a> Body<'a> {
         }
         match words.and_then(|mut words| words.next()) {
             None => Ok(()),
+            Some(_) if self.takes_longer_rows => {
+                self.longer_rows += 1;
+                Ok(())
+            }
             Some(word) => {
                 let found = format!("more values: {}", quoted(word));
                 Err(self.wrong(element, row, "", ("the end of the line".into(), found)))
