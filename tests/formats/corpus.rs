@@ -171,12 +171,18 @@ pub(crate) fn kept(reader: &str) -> BTreeMap<String, Vec<u8>> {
     Packed::open(&bytes).map_or(BTreeMap::new(), |zip| zip.parts.into_iter().collect())
 }
 
-/// Files from the field of up to `most` bytes, in the folders of cases beside the checkout: scenes and cameras of a reader.
+/// Files from the field of up to `most` bytes, in the folders of cases beside the checkout: scenes, cameras and meshes of a
+/// reader.
 pub(crate) fn field(reader: &str, most: usize) -> Vec<Vec<u8>> {
-    let mut folders: Vec<PathBuf> =
-        ["cases/splats", "cases/splats-2"].iter().filter_map(|name| shared::path(name)).collect();
+    let (names, extension) = match reader.strip_prefix("mesh-") {
+        Some(kind) => (["cases/meshes", "cases/meshes-2"], kind),
+        None => {
+            let extension = reader.strip_prefix("cameras-").unwrap_or(reader);
+            (["cases/splats", "cases/splats-2"], extension)
+        }
+    };
+    let mut folders: Vec<PathBuf> = names.iter().filter_map(|name| shared::path(name)).collect();
     let mut files = Vec::new();
-    let extension = reader.strip_prefix("cameras-").unwrap_or(reader);
     let is_model = ["cameras-txt", "cameras-bin"].contains(&reader);
     while let Some(folder) = folders.pop() {
         let mut entries: Vec<PathBuf> =

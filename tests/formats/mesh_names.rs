@@ -38,11 +38,11 @@ impl Pictures {
     fn load(&self, name: &str) -> Vec<Loaded> {
         let library = format!("newmtl m\nmap_Kd {name}\n");
         fs::write(self.mesh("a.mtl"), library).unwrap();
-        let obj = "mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n";
+        let obj = "mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl m\nf 1/1 2/1 3/1\n";
         let ply = format!(
             "ply\nformat ascii 1.0\ncomment TextureFile {name}\nelement vertex 3\nproperty float x\nproperty float y\n\
-             property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n\
-             0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
+             property float z\nproperty float s\nproperty float t\nelement face 1\n\
+             property list uchar int vertex_indices\nend_header\n0 0 0 0 0\n1 0 0 0 0\n0 1 0 0 0\n3 0 1 2\n"
         );
         let mut gltf = document();
         let material = json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}});
@@ -141,7 +141,7 @@ fn libraries_and_buffers_follow_the_same_rule() {
     let pictures = Pictures::new();
     fs::create_dir(pictures.mesh("Lib")).unwrap();
     fs::write(pictures.mesh("Lib/a.mtl"), "newmtl m\nmap_Kd ..\\MAPS\\roof.png\n").unwrap();
-    let obj = "mtllib lib\\A.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n";
+    let obj = "mtllib lib\\A.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl m\nf 1/1 2/1 3/1\n";
     fs::write(pictures.mesh("a.obj"), obj).unwrap();
     let loaded = load(&pictures.mesh("a.obj"), &quadrille::Task::NEVER).unwrap();
     assert_eq!(red(&loaded), Some(40), "{:?}", loaded.warnings);

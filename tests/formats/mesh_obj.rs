@@ -438,7 +438,7 @@ fn textures_lie_beside_their_library_or_beside_the_mesh() {
     write("images/a.png", 20);
     write("images/b.png", 30);
     write("shared/c.png", 40);
-    let mesh = format!("mtllib materials/m.mtl\n{SQUARE}usemtl m\nf 1 2 3\n");
+    let mesh = format!("mtllib materials/m.mtl\n{SQUARE}vt 0 0\nusemtl m\nf 1/1 2/1 3/1\n");
     let path = folder.path().join("a.obj");
     fs::write(&path, mesh).unwrap();
     for (name, red) in [

@@ -59,11 +59,14 @@ fn errors_name_the_row() {
         ("0 3 0 1 -1 0", "a vertex index from 0 to below 4"),
         ("0 3 0 1 1.5 0", "a vertex index from 0 to below 4"),
         ("0 200 0 1 0", "a value, found the end of the line"),
-        ("0 3 0 1 2 0 0", "more values"),
     ] {
         let error = parse(&header, format!("{vertices}{face}").as_bytes()).unwrap_err();
         assert!(error.to_string().contains(expected), "{face}: {error}");
     }
+    let longer = parse(&header, format!("{vertices}0 3 0 1 2 0 7 7").as_bytes()).unwrap();
+    assert_eq!(longer.mesh.faces(), 1);
+    let warning = longer.warnings.last().unwrap();
+    assert!(warning.contains("rows with more values than the header states: 1"), "{warning}");
     let broken = vertices.replace("1 1 0 1 1", "1 1 nan 1 1");
     let error = parse(&header, format!("{broken}0 3 0 1 2 0").as_bytes()).unwrap_err().to_string();
     assert!(error.contains("element \"vertex\", row 2: expected finite numbers"), "{error}");

@@ -31,6 +31,7 @@ mod stages;
 mod subdivision;
 mod surfaces;
 mod tessellation;
+mod upright;
 mod versus;
 
 #[path = "../support/mod.rs"]

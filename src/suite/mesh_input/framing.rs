@@ -39,6 +39,8 @@ impl MeshInput {
             messages.warn(
                 "the mesh stands along z: +z is taken as up (an up direction of 0,1,0 chooses +y)",
             );
+        } else if given.is_none() && !self.has_stated_axes {
+            messages.remark("+y is taken as up (an up direction of 0,0,1 chooses +z)");
         }
         if let Content::Procedural(scene) = self.content {
             let viewpoint = scene.viewpoint();
