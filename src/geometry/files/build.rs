@@ -280,7 +280,7 @@ impl MeshBuilder {
             ));
         }
         if self.rounds_positions {
-            let warning = self.mesh.coarse_faces().map(|coarse| coarse.warning(self.mesh.faces()));
+            let warning = self.mesh.coarse_faces().map(|coarse| coarse.warning());
             warning.into_iter().for_each(|warning| self.warn(warning));
         }
         let unused_positions = self.mesh.drop_unused_positions();

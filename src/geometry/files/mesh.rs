@@ -75,6 +75,8 @@ pub struct Mesh {
 
 /// Steps of f32 per extent of a face below which rounding is visible (assumed: each corner moves by up to a 32nd of it).
 const LEAST_FACE_STEPS: f32 = 16.0;
+/// Number of faces that are examined, evenly spaced.
+const FACE_SAMPLES: usize = 1 << 16;
 /// Share of the faces above which coarse steps are reported (assumed). Meshes have a few faces without area.
 const LEAST_COARSE_SHARE: f64 = 0.01;
 
@@ -151,20 +153,37 @@ impl Mesh {
 
     /// Finds the faces for which the steps of f32 are coarse; `None` if they are few.
     pub(super) fn coarse_faces(&self) -> Option<CoarseFaces> {
-        let mut found = CoarseFaces { count: 0, largest_step: 0.0 };
-        for face in 0..self.faces() {
-            let positions = self.face(face).iter().map(|c| self.positions[c.position as usize]);
-            let [least, most] = bounds(positions);
-            let axes = [0, 1, 2];
-            let extent = axes.map(|k| most[k] - least[k]).into_iter().fold(0.0, f32::max);
-            let farthest = axes.map(|k| most[k].max(-least[k])).into_iter().fold(0.0, f32::max);
-            let step = farthest.next_up() - farthest;
-            if extent < LEAST_FACE_STEPS * step {
-                found.count += 1;
-                found.largest_step = step.max(found.largest_step);
-            }
+        let sampled = (0..self.faces()).step_by(self.faces().div_ceil(FACE_SAMPLES).max(1));
+        let faces: Vec<[f32; 2]> = sampled.map(|face| self.extent_and_step(face)).collect();
+        let mut extents: Vec<f32> = faces.iter().map(|[extent, _]| *extent).collect();
+        extents.retain(|extent| *extent > 0.0);
+        if extents.is_empty() {
+            return None;
         }
-        (found.count as f64 > LEAST_COARSE_SHARE * self.faces() as f64).then_some(found)
+        let middle = extents.len() / 2;
+        let typical = *extents.select_nth_unstable_by(middle, f32::total_cmp).1;
+        // A face without extent is a point in the file, or its corners are rounded to one: its size may be any.
+        let is_coarse = |[extent, step]: &[f32; 2]| {
+            LEAST_FACE_STEPS * step > if *extent > 0.0 { *extent } else { typical }
+        };
+        let steps = faces.iter().filter(|face| is_coarse(face)).map(|[_, step]| *step);
+        let count = steps.clone().count();
+        let found = CoarseFaces {
+            share: count as f64 / faces.len() as f64,
+            largest_step: steps.fold(0.0, f32::max),
+        };
+        (found.share > LEAST_COARSE_SHARE).then_some(found)
+    }
+
+    /// Longest side of the box around a face, and step of f32 at its farthest coordinate.
+    fn extent_and_step(&self, face: usize) -> [f32; 2] {
+        let positions = self.face(face).iter().map(|c| self.positions[c.position as usize]);
+        let [least, most] = bounds(positions);
+        let largest = |of: fn([f32; 2]) -> f32| {
+            [0, 1, 2].map(|k| of([least[k], most[k]])).into_iter().fold(0.0, f32::max)
+        };
+        let farthest = largest(|[least, most]| most.max(-least));
+        [largest(|[least, most]| most - least), farthest.next_up() - farthest]
     }
 
     /// Returns the corners of the face with this index.
@@ -176,14 +195,13 @@ impl Mesh {
 /// Faces for which the steps of f32 are coarse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CoarseFaces {
-    count: usize,
+    share: f64,
     largest_step: f32,
 }
 
 impl CoarseFaces {
-    /// Warning about these faces in a mesh of `faces` faces.
-    pub(super) fn warning(&self, faces: usize) -> String {
-        let share = 100.0 * self.count as f64 / faces as f64;
+    pub(super) fn warning(&self) -> String {
+        let share = 100.0 * self.share;
         format!(
             "positions far from the middle of the mesh are rounded to steps of up to {:.2e}, which changes the shape of \
              {share:.0} % of the faces: draw parts that are far from each other as separate files",
