@@ -1,7 +1,6 @@
 //! Detection of the axis along which a mesh stands.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
 
 use nalgebra::Vector3;
 
@@ -109,12 +108,24 @@ fn holds(points: &[[f32; 3]], axis: usize, top: f64, margin: f64) -> bool {
 fn centre(points: &[[f32; 3]]) -> [f64; 3] {
     let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
     let cell = (most - least).norm() / CELLS;
-    let cells: HashSet<[i32; 3]> =
-        points.iter().map(|point| point.map(|c| whole((f64::from(c) / cell).floor()))).collect();
-    let sum = cells
-        .iter()
-        .fold([0.0; 3], |sum, cell| [0, 1, 2].map(|axis| sum[axis] + f64::from(cell[axis])));
-    sum.map(|sum: f64| (sum / cells.len() as f64 + 0.5) * cell)
+    let first = least.map(|c| (c / cell).floor());
+    // No axis is longer than the diagonal, and the first and the last cell may be cut.
+    let side = whole::<usize>(CELLS) + 2;
+    let mut filled = vec![false; side.pow(3)];
+    for point in points {
+        let at = |axis: usize| {
+            let cells = (f64::from(point[axis]) / cell).floor() - first[axis];
+            whole::<usize>(cells).min(side - 1)
+        };
+        filled[(at(2) * side + at(1)) * side + at(0)] = true;
+    }
+    let (mut sum, mut count) = ([0; 3], 0);
+    for at in (0..filled.len()).filter(|at| filled[*at]) {
+        let place = [at % side, at / side % side, at / (side * side)];
+        sum = [0, 1, 2].map(|axis| sum[axis] + place[axis]);
+        count += 1;
+    }
+    [0, 1, 2].map(|axis| (first[axis] + sum[axis] as f64 / f64::from(count) + 0.5) * cell)
 }
 
 pub(super) fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {

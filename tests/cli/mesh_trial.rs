@@ -121,3 +121,15 @@ fn rows_of_meshes_are_plotted_from_csv_and_from_json() {
     let plotted = |name: &str| fs::read(place.path(name)).unwrap();
     assert_eq!(plotted("a.csv.plotted"), plotted("a.json.plotted"));
 }
+
+#[test]
+fn objects_without_faces_are_refused_in_every_format() {
+    let place = Place::new();
+    fs::write(place.path("points.obj"), "v 0 0 0\nv 1 0 0\np 1 2\n").unwrap();
+    let header = "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\n\
+                  property float z\nelement face 0\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n";
+    fs::write(place.path("points.ply"), header).unwrap();
+    for name in ["points.obj", "points.ply"] {
+        place.expect_error(3, &["mesh", name, "-o", "a.png"], &["faces", "at least one"]);
+    }
+}

@@ -1,6 +1,5 @@
 //! Loaded meshes: a file or a procedural scene, drawn as it is or tessellated.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::settings::MeshSettings;
@@ -214,9 +213,12 @@ impl MeshSettings {
         if let Some(degrees) = self.crease {
             mesh.smoothing = Smoothing::Crease(degrees);
         }
-        let is_ply = |e: &OsStr| e.eq_ignore_ascii_case("ply");
-        if mesh.corners.is_empty() && path.extension().is_some_and(is_ply) {
-            let expected = "at least one (a scene of splats is drawn by `quadrille render`)";
+        // A document of glTF may be an empty scene; the other formats hold one object.
+        let has =
+            |extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+        if mesh.corners.is_empty() && (has("ply") || has("obj")) {
+            let expected =
+                "at least one: points and lines are not drawn (splats are, by `quadrille render`)";
             return Err(Error::malformed(path, "faces", expected, "none"));
         }
         for material in &mut mesh.materials {
