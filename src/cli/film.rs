@@ -144,7 +144,8 @@ pub(super) struct RowsFlags {
     /// Print a JSON document, {"rows": [...]}, instead of a table
     #[arg(long)]
     pub(super) json: bool,
-    /// Print comma-separated values instead of a table, one line per row; `plot` reads them, and the JSON document too
+    /// Print comma-separated values instead of a table, one line per row; `plot` reads them, and the JSON document
+    /// too
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 }
@@ -339,8 +340,8 @@ impl FilmFrames {
     }
 }
 
-/// Reports the rows of drawn views: beside their film if there is one, as JSON, as CSV, or as the text of `table`. A film has the
-/// table below it if frames are measured.
+/// Reports the rows of drawn views: beside their film if there is one, as JSON, as CSV, or as the text of `table`. A film
+/// has the table below it if frames are measured.
 pub(super) fn report_rows(
     film: Option<FinishedFilm>,
     rows: &impl Serialize,

@@ -29,7 +29,8 @@ use quadrille_suite::report::table::TextTable;
 /// textures, the parts that are left out, and the default view.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.spz --json\n  quadrille info scenes/*.ply\n  quadrille info mesh.glb"
+    after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.spz --json\n  quadrille info scenes/*.ply\n  \
+                  quadrille info mesh.glb"
 )]
 pub(super) struct Args {
     /// Scene files (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb), folders of SOGs, or mesh

@@ -20,16 +20,16 @@ const TEXTS_PT: [f64; 2] = [3.0, 40.0];
 
 /// Plot fields of a results file: lines, bars, dots or a heat map for a paper
 ///
-/// Reads the results files of `quadrille bench`, CSV, or documents of `mesh` and `deferred`, and draws any field over any other field.
-/// Rows with equal --x and --series are one point, by default their mean (--combine). OUT ends in .svg or .pdf; the
-/// files embed all colours and fonts, and OUT.plot.csv beside them holds the plotted numbers.
+/// Reads the results files of `quadrille bench`, CSV, or documents of `mesh` and `deferred`, and draws any field over any
+/// other field. Rows with equal --x and --series are one point, by default their mean (--combine). OUT ends in .svg or
+/// .pdf; the files embed all colours and fonts, and OUT.plot.csv beside them holds the plotted numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
-    /// Results files (.jsonl) that `quadrille bench` has written, CSV files (.csv) of bench, sim, mesh and deferred, documents
-    /// (.json) of mesh and deferred, or arrays of counts and layers (.npy), whose fields are pixel_x, pixel_y and value; with several files, the field "file" holds the name;
-    /// "-" reads standard input
+    /// Results files (.jsonl) that `quadrille bench` has written, CSV files (.csv) of bench, sim, mesh and deferred,
+    /// documents (.json) of mesh and deferred, or arrays of counts and layers (.npy), whose fields are pixel_x, pixel_y
+    /// and value; with several files, the field "file" holds the name; "-" reads standard input
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
     /// Plot to write, .svg or .pdf, with the plotted numbers as .plot.csv beside it; may be given twice. "-" writes an SVG

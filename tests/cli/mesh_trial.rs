@@ -85,7 +85,10 @@ fn info_describes_a_mesh() {
     place.expect(DONE, &call);
     let picture = |name: &str| fs::read(place.path(name)).unwrap();
     assert_eq!(picture("default.png"), picture("stated.png"), "{flags}");
-    // A file that is neither names the reason for scenes.
+    // A GLB of points is not a mesh: the reason why it is no scene is told.
+    let points = br#"{"asset": {"version": "2.0"}, "nodes": [{"mesh": 0}], "meshes": [{"primitives": [{"mode": 0, "attributes": {}}]}]}"#;
+    fs::write(place.path("points.gltf"), points).unwrap();
+    place.expect_error(3, &["info", "points.gltf"], &["points.gltf"]);
     fs::write(place.path("broken.obj"), "f 1 2 3\n").unwrap();
     place.expect_error(3, &["info", "broken.obj"], &["line 1", "the index of a vertex"]);
 }

@@ -25,6 +25,8 @@ pub(super) fn facts(path: &Path, error: Error) -> Result<MeshFacts> {
     }
     match MeshFacts::of(path) {
         Err(_) if !is_mesh => Err(error),
+        // A GLB of splats that cannot be read is a mesh of points too.
+        Ok(facts) if !is_mesh && facts.faces == 0 => Err(error),
         facts => facts,
     }
 }

@@ -84,7 +84,7 @@ impl MeshBuilder {
     /// in single precision; if that is too coarse for them, a warning is added.
     pub(super) fn set_origin(&mut self, positions: &[[f64; 3]], single: &[[f64; 3]]) {
         self.mesh.origin = Middle::origin_of(positions);
-        self.rounds_positions = single.is_empty() || self.mesh.origin != [0.0; 3];
+        self.rounds_positions = single != positions || self.mesh.origin != [0.0; 3];
         let warning = Middle::of(single).and_then(|middle| middle.warning());
         warning.into_iter().for_each(|warning| self.warn(warning));
     }

@@ -164,8 +164,11 @@ impl UvMap {
         self.0.map(|[a, b, _]| narrow(a * u + b * v))
     }
 
-    /// The map of points that `other` has mapped; `None` if `other` has no inverse.
+    /// The map of points that `other` has mapped; `None` if `other` is another map and has no inverse.
     pub(super) fn after_inverse_of(&self, other: &Self) -> Option<Self> {
+        if self == other {
+            return Some(Self::IDENTITY);
+        }
         let [[a, b, c], [d, e, f]] = other.0;
         let determinant = a * e - b * d;
         let inverse = [
@@ -259,7 +262,9 @@ mod tests {
         let uv = [0.75, -0.5];
         assert_eq!(relative.point(first.point(uv)), second.point(uv));
         assert_eq!(first.after_inverse_of(&first), Some(UvMap::IDENTITY));
-        assert_eq!(second.after_inverse_of(&UvMap([[0.0; 3], [0.0, 1.0, 0.0]])), None);
+        let flat = UvMap([[0.0; 3], [0.0, 1.0, 0.0]]);
+        assert_eq!(second.after_inverse_of(&flat), None);
+        assert_eq!(flat.after_inverse_of(&flat), Some(UvMap::IDENTITY));
         assert_eq!(second.difference([1.0, 1.0]), [3.0, -1.0]);
     }
 }

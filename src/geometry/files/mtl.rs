@@ -87,8 +87,8 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Name of a material without quotes and without a comment, as some exporters write it around a name. Names that are described
-/// as they are may contain both.
+/// Name of a material without quotes and without a comment, as some exporters write it around a name. Names that are
+/// described as they are may contain both.
 fn plain(name: &str) -> &str {
     unquoted(name.split_once(" #").map_or(name, |(name, _)| name).trim())
 }
@@ -190,7 +190,7 @@ impl MtlMaterial {
         Ok(None)
     }
 
-    /// Map of the texture coordinates by the options of the first texture, if it has such options: a texture alone needs no map.
+    /// Map of the texture coordinates by the options of the first texture; `None` without such options.
     fn placed_uvs(&self) -> Option<UvMap> {
         Some(self.first_map()).filter(|map| *map != UvMap::IDENTITY)
     }

@@ -46,7 +46,8 @@ pub(crate) struct TextureReader {
 }
 
 impl TextureReader {
-    /// Index of the texture `name` for a use, which `bytes` reads if it is new. Unreadable textures are left out with a warning.
+    /// Index of the texture `name` for a use, which `bytes` reads if it is new. Unreadable textures are left out with a
+    /// warning.
     pub(super) fn get<B: AsRef<[u8]>>(
         &mut self,
         name: &str,

@@ -40,9 +40,6 @@ impl TextureMapping {
 
     /// Map from the coordinates that `first` has placed; `None` for another set, or if `first` has no inverse.
     pub(super) fn relative_to(&self, first: &Self) -> Option<UvMap> {
-        if self == first {
-            return Some(UvMap::IDENTITY);
-        }
         self.map.after_inverse_of(&first.map).filter(|_| self.set == first.set)
     }
 }
