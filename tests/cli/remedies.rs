@@ -140,7 +140,7 @@ fn outputs_of_another_kind_lead_to_their_flag() {
         ("sim scene.ply -o x.csv", "--csv > x.csv"),
         ("sim scene.ply -o x.json", "--json > x.json"),
         ("sim scene.ply -o x.txt", "--stats x.txt"),
-        ("mesh plane -o x.csv", "--json > x.json"),
+        ("mesh plane -o x.csv", "--csv > x.csv"),
         ("deferred arcade -o x.json", "--json > x.json"),
         ("bench suite.toml -o x.csv", "--csv > x.csv"),
         ("bench suite.toml -o x.json", "--json > x.json"),
