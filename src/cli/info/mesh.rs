@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::console::{document as with_build, joined};
 use super::super::inputs::has_mesh_extension;
-use super::{push_line, range};
+use super::lines::{push_line, range};
 use quadrille_base::error::{Error, Result};
 use quadrille_suite::mesh_input::{MaterialFacts, MeshFacts};
 
