@@ -151,16 +151,22 @@ pub(super) struct RowsFlags {
 }
 
 impl RowsFlags {
-    /// True if standard output is a document that other text would spoil.
-    pub(super) fn is_document(self) -> bool {
-        self.json || self.csv
-    }
-
-    /// Refuses CSV beside a film, whose facts are printed.
-    pub(super) fn check(self, film: Option<&Film<'_>>) -> Result<()> {
-        match film.filter(|_| self.csv) {
+    /// [`pictures_or_film`] beside these rows.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for CSV beside a film, whose facts are printed.
+    pub(super) fn pictures_or_film<'a>(
+        self,
+        path: Option<&'a Path>,
+        flags: &FilmFlags,
+        quality: QualityFlag,
+        placeholders: &[&str],
+    ) -> Result<(Option<Output>, Option<Film<'a>>)> {
+        let is_document = self.json || self.csv;
+        let (output, film) = pictures_or_film(path, flags, quality, placeholders, is_document)?;
+        match film.as_ref().filter(|_| self.csv) {
             Some(_) => Err(Error::conflict("--csv", "a film, with which --json lists the rows")),
-            None => Ok(()),
+            None => Ok((output, film)),
         }
     }
 }

@@ -13,7 +13,7 @@ use quadrille_base::shading::Profile;
 /// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE_PX: u32 = 1 << 15;
 
-/// Least distance of an eye from its target, in world units. The square of a smaller one is not a number of full precision.
+/// Least distance of an eye from its target, in world units, whose square still has all digits of f64.
 const LEAST_DISTANCE: f64 = 1e-150;
 
 /// Camera whose view space has x right, y down and z forward. Pixel centres are at integers + 0.5.

@@ -407,6 +407,12 @@ fn options_of_textures_are_applied() {
     let texture = &placed.mesh.textures[0];
     assert_eq!(texture.sampler.wrap, [Wrap::Clamp; 2]);
     assert_eq!(texture.texels[0][..3], [179, 102, 77]);
+    // Another texture of the material has options of its own.
+    let both = read_with("-s 3 2 1 -o 0.25 0 0 t.tga\nmap_Ke -s 6 4 1", [0; 3]);
+    assert!(both.warnings.is_empty(), "{:?}", both.warnings);
+    let placed = both.mesh.uvs[both.mesh.corners[0].uv as usize];
+    let [first, second] = [0, 1].map(|at| both.mesh.textures[at].uv_map.point(placed));
+    assert_eq!((first, second), ([1.75, 0.5], [3.0, 0.0]));
     let warned = read_with("-imfchan r -t 1 1 1", [0; 3]).warnings;
     assert_eq!(warned, ["options of textures are left out: -imfchan, -t"]);
 }

@@ -1,7 +1,5 @@
 //! Public mesh files with parts that a mesh does not need, or that readers used to drop in silence.
 
-use std::path::{Path, PathBuf};
-
 use quadrille::Task;
 use quadrille::geometry::files::{bounds, load};
 
@@ -25,25 +23,10 @@ const REFUSED: [(&str, &str); 11] = [
     ("91-files/file.gltf", "a URI with a scheme"),
 ];
 
-fn mesh_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    for path in entries {
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-        if path.is_dir() {
-            mesh_files(&path, found);
-        } else if ["obj", "ply", "gltf", "glb"].contains(&extension) {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn every_file_is_read_or_refused_for_a_reason() {
     let Some(folder) = shared::path(FOLDER) else { return };
-    let mut files = Vec::new();
-    mesh_files(&folder, &mut files);
+    let files = shared::files_below(&folder, &["obj", "ply", "gltf", "glb"]);
     assert!(files.len() > 100, "{}", files.len());
     let mut wrong = String::new();
     for path in files {
@@ -74,7 +57,7 @@ fn what_is_left_out_is_counted() {
         ("03-nan-unreferenced-vertex/a.ply", 1, "unused vertices without finite coordinates"),
         ("04-obj-face-of-two/a.obj", 1, "faces of fewer than three corners are left out: 1"),
         ("04-obj-face-of-two/a.ply", 1, "faces of fewer than three corners are left out: 1"),
-        ("25-color/u8_notnorm.gltf", 2, "does not state them as normalized"),
+        ("25-color/u8_notnorm.gltf", 2, "does not state as normalized"),
         ("27-textransform/missing_set.gltf", 2, "show the mean colour of their texture: 2"),
         ("77-ply-extra-values/a.ply", 1, "rows with more values than the header states: 1"),
         ("85-two-clusters/two_thirds.obj", 4108, "are rounded to steps of up to 1.00e0"),
@@ -156,4 +139,16 @@ fn instances_have_colours() {
     let mesh = load(&folder.join("82-inst2/color.gltf"), &Task::NEVER).unwrap().mesh;
     let of_face = |face: usize| mesh.colours[mesh.face(face)[0].colour as usize];
     assert_eq!([of_face(0), of_face(2)], [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0]]);
+}
+
+/// The normals of a material have a transform that its colours have not.
+#[test]
+fn textures_have_transforms_of_their_own() {
+    let Some(folder) = shared::path(FOLDER) else { return };
+    let loaded = load(&folder.join("27-textransform/normal_scaled.gltf"), &Task::NEVER).unwrap();
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+    let material = &loaded.mesh.materials[0];
+    let [colours, normals] = [material.base_texture, material.normal_texture]
+        .map(|at| loaded.mesh.textures[at.unwrap() as usize].uv_map.point([0.5, 0.25]));
+    assert_eq!((colours, normals), ([0.5, 0.25], [2.0, 1.0]));
 }

@@ -8,7 +8,7 @@ use quadrille::Task;
 use quadrille::geometry::camera::MeshCamera;
 use quadrille::geometry::files::{
     Corner, LightKind, Material, Mesh, Microfacets, NONE, PunctualLight, Sampler, SpotCone,
-    Texture, TextureFilter, Wrap,
+    Texture, TextureFilter, UvMap, Wrap,
 };
 use quadrille::geometry::triangles::{Adjacency, Triangles};
 use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
@@ -124,6 +124,38 @@ fn under_the_sun(material: Material, textures: Vec<Texture>, direction: Vector3<
         intensity: [2.0, 3.0, 4.0],
     });
     picture(&mesh)
+}
+
+/// A map of a texture is as good as coordinates that are mapped: its texels, their mip level and the frame of its normals.
+#[test]
+fn textures_have_maps_of_their_own() {
+    let turned = UvMap([[0.0, 3.0, 0.25], [-2.0, 0.0, 0.5]]);
+    let sampler = Sampler { magnify: TextureFilter::Nearest, ..Sampler::default() };
+    let drawn = |map: UvMap, place: UvMap| {
+        let texels = (0..64_u8).map(|at| [4 * at, 255 - 4 * at, 4 * (at % 8) + 90, 255]);
+        let colour =
+            Texture { width: 8, height: 8, texels: texels.collect(), sampler, uv_map: map };
+        let tilted = Texture { sampler, uv_map: map, ..texel([230, 150, 200, 255]) };
+        let material =
+            Material { base_texture: Some(0), normal_texture: Some(1), ..rough(0.0, 0.5) };
+        let mut mesh = square(material, vec![colour, tilted]);
+        mesh.uvs.iter_mut().for_each(|uv| *uv = place.point(*uv));
+        mesh.lights.push(PunctualLight {
+            name: String::new(),
+            kind: LightKind::Directional { direction: [0.5, 0.3, 0.8] },
+            intensity: [2.0; 3],
+        });
+        picture(&mesh)
+    };
+    let largest = |a: &Frame, b: &Frame| {
+        let values = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
+        values.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    };
+    let mapped = drawn(turned, UvMap::IDENTITY);
+    let placed = drawn(UvMap::IDENTITY, turned);
+    let apart = largest(&mapped, &placed);
+    assert!(apart < 1e-4, "{apart}");
+    assert!(largest(&mapped, &drawn(UvMap::IDENTITY, UvMap::IDENTITY)) > 0.1);
 }
 
 /// Specular red 188 in sRGB is 0.503 of the factor, alpha 204 four fifths of the glossiness.

@@ -1,7 +1,5 @@
 //! The up axis of public meshes of both conventions, whose pictures were looked at.
 
-use std::path::{Path, PathBuf};
-
 use quadrille::Task;
 use quadrille::geometry::files::{load, rims};
 use quadrille::geometry::upright::stands_along_z;
@@ -28,25 +26,12 @@ const Z_UP: [&str; 15] = [
     "meshes/osd_shapes/catmark_rook.obj",
 ];
 
-fn mesh_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    for path in entries {
-        if path.is_dir() {
-            mesh_files(&path, found);
-        } else if path.extension().is_some_and(|e| e == "obj" || e == "ply") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn public_meshes_stand_on_their_feet() {
     let mut files = Vec::new();
     for name in ["cases/meshes-2/90-up", "meshes"] {
         let Some(folder) = shared::path(name) else { return };
-        mesh_files(&folder, &mut files);
+        files.extend(shared::files_below(&folder, &["obj", "ply"]));
     }
     assert!(files.len() > 130, "{}", files.len());
     let mut wrong = String::new();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::cli::film::{Film, pictures_or_film, refuse_measures, writes_to_stdout};
+use crate::cli::film::{Film, refuse_measures, writes_to_stdout};
 use crate::cli::outputs::{
     Background, METHOD, Output, Outputs, Template, VIEW, colour_behind, first_given, require_values,
 };
@@ -33,14 +33,8 @@ impl<'j> DeferredJob<'j> {
     pub(super) fn new(args: &'j Args, settings: &'j DeferredRunSettings) -> Result<Self> {
         let layers = args.aov.named();
         let (path, placeholders) = (args.output.as_deref(), layers.placeholders());
-        let (output, film) = pictures_or_film(
-            path,
-            &args.film,
-            args.quality,
-            placeholders,
-            args.rows.is_document(),
-        )?;
-        args.rows.check(film.as_ref())?;
+        let (output, film) =
+            args.rows.pictures_or_film(path, &args.film, args.quality, placeholders)?;
         let png = |flag, path: &Option<PathBuf>, placeholders| {
             path.as_deref().map(|path| Template::png(flag, path, placeholders)).transpose()
         };

@@ -162,7 +162,7 @@ impl Mesh {
         }
         let middle = extents.len() / 2;
         let typical = *extents.select_nth_unstable_by(middle, f32::total_cmp).1;
-        // A face without extent is a point in the file, or its corners are rounded to one: its size may be any.
+        // The corners of a face without extent are one point in the file or were rounded to one, so that its size is unknown.
         let is_coarse = |[extent, step]: &[f32; 2]| {
             LEAST_FACE_STEPS * step > if *extent > 0.0 { *extent } else { typical }
         };

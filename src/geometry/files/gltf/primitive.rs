@@ -15,9 +15,8 @@ use quadrille_scene::formats::gltf::{
     BufferStore, GltfDocument, GltfPrimitive, MeshInstance, NodePlacement, WHITE,
 };
 
-/// Component types of accessors, by the numbers of OpenGL.
-const UNSIGNED_BYTE: u32 = 5121;
-const UNSIGNED_SHORT: u32 = 5123;
+/// Component type of accessors of floats, by the number of OpenGL.
+const FLOAT: u32 = 5126;
 
 /// Sets of four joints and weights that are read per vertex.
 const INFLUENCE_SETS: usize = 2;
@@ -253,12 +252,15 @@ impl<'a> CheckedPrimitive<'a> {
             }
         }
         if let Some(at) = self.uv {
-            let unit = match self.is_quantised {
-                true => 1.0,
-                false => unit(at, "texture coordinates", store, builder)?,
+            let uvs = match self.is_quantised {
+                true => store.vectors::<2>(at)?,
+                false => {
+                    warn_unless_normalised(at, "texture coordinates", store, builder)?;
+                    store.shares(at)?
+                }
             };
-            for (corner, uv) in corners.iter_mut().zip(store.vectors::<2>(at)?) {
-                corner.uv = builder.uv(self.mapping.place(uv.map(|c| c / unit)))?;
+            for (corner, uv) in corners.iter_mut().zip(uvs) {
+                corner.uv = builder.uv(self.mapping.place(uv))?;
             }
         }
         if let Some(at) = self.colour {
@@ -274,19 +276,20 @@ impl<'a> CheckedPrimitive<'a> {
     }
 }
 
-/// Value that stands for 1 in accessor `at` of values from 0 to 1: other than 1 for whole numbers that the file does not state
-/// as normalised, with a warning.
-fn unit(at: usize, what: &str, store: &BufferStore<'_>, builder: &mut MeshBuilder) -> Result<f32> {
+/// Warns of whole numbers in accessor `at` that are read from 0 to 1, although the file does not state them as normalised.
+fn warn_unless_normalised(
+    at: usize,
+    what: &str,
+    store: &BufferStore<'_>,
+    builder: &mut MeshBuilder,
+) -> Result<()> {
     let accessor = store.accessor(at)?;
-    let unit = match accessor.component_type {
-        UNSIGNED_BYTE if !accessor.normalized => f32::from(u8::MAX),
-        UNSIGNED_SHORT if !accessor.normalized => f32::from(u16::MAX),
-        _ => return Ok(1.0),
-    };
-    builder.warn(format!(
-        "{what} of whole numbers are read as 0 to {unit} for 0 to 1, though the file does not state them as normalized"
-    ));
-    Ok(unit)
+    if accessor.component_type != FLOAT && !accessor.normalized {
+        builder.warn(format!(
+            "{what} are whole numbers that the file does not state as normalized: they are read from 0 to 1"
+        ));
+    }
+    Ok(())
 }
 
 fn tinted(colour: [f32; 4], instance: &MeshInstance) -> [f32; 4] {
@@ -295,13 +298,12 @@ fn tinted(colour: [f32; 4], instance: &MeshInstance) -> [f32; 4] {
 
 fn colours(at: usize, store: &BufferStore<'_>, builder: &mut MeshBuilder) -> Result<Vec<[f32; 4]>> {
     let what = "colours of vertices";
-    // The warning is all that its unit is for: `BufferStore::colours` divides by it.
-    unit(at, what, store, builder)?;
+    warn_unless_normalised(at, what, store, builder)?;
     let colours = store.colours(at)?;
     let largest = colours.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).fold(0.0, f32::max);
     if largest > LARGEST_UNIT_COLOUR {
         builder.warn(format!(
-            "{what} reach {largest}, though glTF has 0 to 1: they are drawn as stated"
+            "{what} reach {largest}, where glTF has 0 to 1: they are drawn as they are"
         ));
     }
     Ok(colours)

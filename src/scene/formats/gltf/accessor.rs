@@ -171,7 +171,23 @@ impl<'a> BufferStore<'a> {
 
     /// Returns the elements of the accessor `at`, of `N` components each, normalised if the accessor states it.
     pub fn vectors<const N: usize>(&self, at: usize) -> Result<Vec<[f32; N]>> {
-        let accessor = self.accessor(at)?;
+        self.numbers(at, self.accessor(at)?.normalized)
+    }
+
+    /// [`Self::vectors`] from 0 to 1: whole numbers are normalised, whether the accessor states it or not.
+    pub fn shares<const N: usize>(&self, at: usize) -> Result<Vec<[f32; N]>> {
+        self.numbers(at, true)
+    }
+
+    /// [`Self::shares`] as colours with alpha, which is 1 for elements of three components.
+    pub fn colours(&self, at: usize) -> Result<Vec<[f32; 4]>> {
+        if self.accessor(at)?.shape == "VEC4" {
+            return self.shares(at);
+        }
+        Ok(self.shares(at)?.into_iter().map(|[r, g, b]| [r, g, b, 1.0]).collect())
+    }
+
+    fn numbers<const N: usize>(&self, at: usize, normalised: bool) -> Result<Vec<[f32; N]>> {
         let shape = match N {
             2 => "VEC2",
             3 => "VEC3",
@@ -180,22 +196,8 @@ impl<'a> BufferStore<'a> {
             _ => "SCALAR",
         };
         self.elements(at, shape, N, [0.0; N], |bytes, component| {
-            decode(bytes, component, accessor.normalized)
+            decode(bytes, component, normalised)
         })
-    }
-
-    /// Returns the elements of the accessor `at` as colours with alpha, which is 1 for elements of three components. Whole numbers
-    /// count as normalised, whether the accessor states it or not.
-    pub fn colours(&self, at: usize) -> Result<Vec<[f32; 4]>> {
-        let with_alpha = |bytes: &[u8], component| decode(bytes, component, true);
-        if self.accessor(at)?.shape == "VEC4" {
-            return self.elements(at, "VEC4", 4, [0.0; 4], with_alpha);
-        }
-        let opaque = |bytes: &[u8], component| {
-            let [r, g, b] = decode(bytes, component, true);
-            [r, g, b, 1.0]
-        };
-        self.elements(at, "VEC3", 3, [0.0, 0.0, 0.0, 1.0], opaque)
     }
 
     /// Decoded elements of accessor `at`. Elements without bytes are `zero`.
