@@ -46,6 +46,8 @@ pub struct Grid {
     pub ids: Vec<u32>,
     /// Linear colours of the vertices with alpha; empty if all are white.
     pub colours: Vec<[f32; 4]>,
+    /// Second set of texture coordinates of the vertices; empty if no texture has it.
+    pub second_uvs: Vec<[f32; 2]>,
     /// Triangles as indices of vertices, with their adjacency.
     pub topology: Arc<Topology>,
 }
@@ -57,15 +59,46 @@ impl Grid {
         self.topology.triangles[usize::from(triangle)].map(|corner| self.ids[usize::from(corner)])
     }
 
-    /// Colours of the corners of a triangle; `None` for white.
+    /// Colour and second texture coordinates of a vertex.
     #[inline]
-    pub fn corner_colours(&self, triangle: u16) -> Option<[[f32; 4]; 3]> {
-        if self.colours.is_empty() {
-            return None;
+    pub fn vertex_extras(&self, vertex: usize) -> VertexExtras {
+        VertexExtras {
+            colour: self.colours.get(vertex).copied(),
+            second_uv: self.second_uvs.get(vertex).copied(),
         }
-        let corners = self.topology.triangles[usize::from(triangle)];
-        Some(corners.map(|corner| self.colours[usize::from(corner)]))
     }
+
+    /// Colours and second texture coordinates of the corners of a triangle.
+    #[inline]
+    pub fn corner_extras(&self, triangle: u16) -> CornerExtras {
+        if self.colours.is_empty() && self.second_uvs.is_empty() {
+            return CornerExtras::default();
+        }
+        let corners = self.topology.triangles[usize::from(triangle)].map(usize::from);
+        let has = |attribute: bool| attribute.then_some(corners);
+        CornerExtras {
+            colours: has(!self.colours.is_empty()).map(|at| at.map(|at| self.colours[at])),
+            second_uvs: has(!self.second_uvs.is_empty()).map(|at| at.map(|at| self.second_uvs[at])),
+        }
+    }
+}
+
+/// Attributes of a vertex that few meshes have.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct VertexExtras {
+    /// Linear colour with alpha; `None` for white.
+    pub colour: Option<[f32; 4]>,
+    /// Second set of texture coordinates; `None` if no texture has it.
+    pub second_uv: Option<[f32; 2]>,
+}
+
+/// Attributes of the corners of a triangle that few meshes have.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct CornerExtras {
+    /// Linear colours with alpha; `None` for white.
+    pub colours: Option<[[f32; 4]; 3]>,
+    /// Second set of texture coordinates; `None` if no texture has it.
+    pub second_uvs: Option<[[f32; 2]; 3]>,
 }
 
 /// Scene as batches of grids in submission order. A batch is a patch or a group of triangles of a mesh.

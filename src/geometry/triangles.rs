@@ -113,6 +113,12 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         (!colours.is_empty()).then(|| own.unwrap_or([1.0; 4]))
     }
 
+    fn second_uv(&self, corner: Corner) -> Option<[f32; 2]> {
+        let second = &self.mesh.borrow().second_uvs;
+        let own = second.get(corner.uv as usize).copied();
+        (!second.is_empty()).then(|| own.unwrap_or_default())
+    }
+
     fn vertex(&self, corner: Corner) -> GridVertex {
         let mesh = self.mesh.borrow();
         let uv = mesh.uvs.get(corner.uv as usize);
@@ -149,7 +155,7 @@ impl<M: Borrow<Mesh> + Send + Sync> GridSource for Triangles<M> {
         let mut numbers = HashMap::with_capacity(run.triangles.len());
         let mut vertices = Vec::with_capacity(run.triangles.len());
         let mut ids = Vec::with_capacity(run.triangles.len());
-        let mut colours = Vec::new();
+        let (mut colours, mut second_uvs) = (Vec::new(), Vec::new());
         let mut local = |triangle: usize, k: usize| {
             let number = self.vertices[triangle][k];
             *numbers.entry(number).or_insert_with(|| {
@@ -160,6 +166,7 @@ impl<M: Borrow<Mesh> + Send + Sync> GridSource for Triangles<M> {
                     Adjacency::Position => corner.position,
                 });
                 colours.extend(self.colour(corner));
+                second_uvs.extend(self.second_uv(corner));
                 fit::<u16>(vertices.len() - 1)
             })
         };
@@ -181,6 +188,7 @@ impl<M: Borrow<Mesh> + Send + Sync> GridSource for Triangles<M> {
             vertices,
             ids,
             colours,
+            second_uvs,
             topology: Arc::new(Topology { triangles, neighbours }),
         })
     }

@@ -21,9 +21,15 @@ impl VertexNames {
     /// Creates the numbering of a mesh. Indices of `computed` normals start after the normals of the mesh.
     pub(super) fn new(mesh: &Mesh, computed: &[[f32; 3]]) -> Self {
         Self {
-            uvs: first_equal(mesh.uvs.iter()),
-            normals: first_equal(mesh.normals.iter().chain(computed)),
-            colours: first_equal(mesh.colours.iter()),
+            uvs: match mesh.second_uvs.is_empty() {
+                true => first_equal(mesh.uvs.iter().copied()),
+                false => {
+                    let sets = mesh.uvs.iter().zip(&mesh.second_uvs);
+                    first_equal(sets.map(|([u, v], [s, t])| [*u, *v, *s, *t]))
+                }
+            },
+            normals: first_equal(mesh.normals.iter().chain(computed).copied()),
+            colours: first_equal(mesh.colours.iter().copied()),
             numbers: HashMap::new(),
         }
     }
@@ -44,9 +50,9 @@ impl VertexNames {
 }
 
 /// Index of the first equal item, for each item.
-fn first_equal<'a, const N: usize>(items: impl Iterator<Item = &'a [f32; N]>) -> Vec<u32> {
+fn first_equal<const N: usize>(items: impl Iterator<Item = [f32; N]>) -> Vec<u32> {
     let mut first = HashMap::with_capacity(items.size_hint().0);
     // Adding zero turns -0 into 0.
-    let bits = |item: &[f32; N]| item.map(|x| (x + 0.0).to_bits());
+    let bits = |item: [f32; N]| item.map(|x| (x + 0.0).to_bits());
     items.zip(0_u32..).map(|(item, at)| *first.entry(bits(item)).or_insert(at)).collect()
 }

@@ -127,7 +127,7 @@ fn texture_coordinates_are_transformed() {
 }
 
 #[test]
-fn textures_with_other_coordinates_than_the_first_are_left_out() {
+fn textures_have_two_sets_of_coordinates() {
     let mut document = with(
         "/materials",
         json!([{
@@ -143,12 +143,36 @@ fn textures_with_other_coordinates_than_the_first_are_left_out() {
     RgbImage::new(1, 1).write_to(&mut png, ImageFormat::Png).unwrap();
     let uri = format!("data:image/png;base64,{}", STANDARD.encode(png.get_ref()));
     set(&mut document, "/images", json!([{"uri": uri}]));
-    let loaded = parse(&document).unwrap();
-    let material = &loaded.mesh.materials[0];
-    assert!(material.base_texture.is_some() && material.emission_texture.is_some());
-    assert!(material.occlusion_texture.is_none());
-    let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+    let numbers = |document: &Value| {
+        let loaded = parse(document).unwrap();
+        let material = &loaded.mesh.materials[0];
+        let textures =
+            [material.base_texture, material.emission_texture, material.occlusion_texture];
+        let sets = textures.map(|at| Some(loaded.mesh.textures[at? as usize].has_second_uvs));
+        (sets, loaded.mesh.uvs, loaded.mesh.second_uvs, loaded.warnings)
+    };
+    // The mesh lacks the second set.
+    let (sets, uvs, second, warnings) = numbers(&document);
+    assert_eq!(sets, [Some(false), Some(false), Some(true)]);
+    assert_eq!(second, Vec::<[f32; 2]>::new());
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(warning.contains("lacks TEXCOORD_1"), "{warning}");
+    // The second set has the same numbers, which the texture turns.
+    let attributes = "/meshes/0/primitives/0/attributes";
+    set(&mut document, attributes, json!({"POSITION": 0, "TEXCOORD_0": 1, "TEXCOORD_1": 1}));
+    let moved = json!({"KHR_texture_transform": {"offset": [0.5, 0.25], "scale": [2, 4]}});
+    set(&mut document, "/materials/0/occlusionTexture/extensions", moved);
+    let (_, both, second, warnings) = numbers(&document);
+    assert_eq!((&both, warnings.len()), (&uvs, 0));
+    let moved: Vec<_> = uvs.iter().map(|[u, v]| [2.0 * u + 0.5, 4.0 * v + 0.25]).collect();
+    assert_eq!(second, moved);
+    // A third set is left out.
+    set(&mut document, "/materials/0/emissiveTexture/texCoord", json!(2));
+    let (sets, .., warnings) = numbers(&document);
+    assert_eq!(sets, [Some(false), Some(true), None]);
+    let [missing, warning] = &warnings[..] else { panic!("{warnings:?}") };
     assert!(warning.starts_with("occlusionTexture of material \"wall\" is left out"));
+    assert!(missing.contains("lacks TEXCOORD_2"), "{missing}");
 }
 
 #[test]

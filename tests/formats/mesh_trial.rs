@@ -58,7 +58,7 @@ fn what_is_left_out_is_counted() {
         ("04-obj-face-of-two/a.obj", 1, "faces of fewer than three corners are left out: 1"),
         ("04-obj-face-of-two/a.ply", 1, "faces of fewer than three corners are left out: 1"),
         ("25-color/u8_notnorm.gltf", 2, "does not state as normalized"),
-        ("27-textransform/missing_set.gltf", 2, "show the mean colour of their texture: 2"),
+        ("27-textransform/missing_set.gltf", 2, "the colour of their texture's corner: 2"),
         ("77-ply-extra-values/a.ply", 1, "rows with more values than the header states: 1"),
         ("85-two-clusters/two_thirds.obj", 4108, "are rounded to steps of up to 1.00e0"),
         ("85-two-clusters/third.obj", 3219, "are rounded to steps of up to 1.00e0"),

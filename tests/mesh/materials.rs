@@ -15,7 +15,7 @@ use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
 use quadrille::mesh::frame::{Cull, FrameSettings, VisibleFrame};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
 use quadrille::mesh::result::MeshResult;
-use quadrille::mesh::shade::{Lighting, MipChain, TextureRole};
+use quadrille::mesh::shade::{Lighting, MipChain, ShadeSettings, Shader, TextureRole, Textures};
 use quadrille::{Camera, Frame, Intrinsics, MeshDrawSettings, draw_mesh};
 
 use crate::support::{self, mesh::pattern};
@@ -77,6 +77,18 @@ fn picture(mesh: &Mesh) -> Frame {
     draw(mesh, &MeshDrawSettings::default()).0
 }
 
+/// The picture with the colours of vertices, as Reyes shades them.
+fn reyes_picture(mesh: &Mesh) -> Frame {
+    let source = Triangles::new(mesh, Adjacency::Vertex, &Task::NEVER).unwrap();
+    let view = MeshCamera::new(camera(), 0.1);
+    let settings =
+        FrameSettings { size: [SIZE; 2], ..support::mesh::settings(pattern(1), Cull::Quads) };
+    let visible = VisibleFrame::new(&source, [&view, &view], &settings, &Task::NEVER).unwrap();
+    let textures = Textures::new(&mesh.textures, &mesh.materials);
+    let shader = Shader::new(&mesh.materials, &textures, &view, ShadeSettings::default());
+    visible.reyes_picture(&shader.lit_by(&mesh.lights), None)
+}
+
 fn pixel(frame: &Frame, [x, y]: [u32; 2]) -> [f64; 3] {
     let [r, g, b, _] = frame.pixels()[(y * SIZE + x) as usize];
     [r, g, b].map(f64::from)
@@ -126,36 +138,45 @@ fn under_the_sun(material: Material, textures: Vec<Texture>, direction: Vector3<
     picture(&mesh)
 }
 
-/// A map of a texture is as good as coordinates that are mapped: its texels, their mip level and the frame of its normals.
+/// A map of a texture, and a second set of coordinates, are as good as coordinates that are mapped: its texels, their mip level and the frame of its normals.
 #[test]
 fn textures_have_maps_of_their_own() {
-    let turned = UvMap([[0.0, 3.0, 0.25], [-2.0, 0.0, 0.5]]);
+    let turned = UvMap([[0.0, 12.3, 0.25], [-8.7, 0.0, 0.5]]);
     let sampler = Sampler { magnify: TextureFilter::Nearest, ..Sampler::default() };
-    let drawn = |map: UvMap, place: UvMap| {
+    let drawn = |map: UvMap, place: UvMap, has_second_uvs: bool| {
         let texels = (0..64_u8).map(|at| [4 * at, 255 - 4 * at, 4 * (at % 8) + 90, 255]);
-        let colour =
-            Texture { width: 8, height: 8, texels: texels.collect(), sampler, uv_map: map };
-        let tilted = Texture { sampler, uv_map: map, ..texel([230, 150, 200, 255]) };
+        let of = Texture { sampler, uv_map: map, has_second_uvs, ..Texture::default() };
+        let colour = Texture { width: 8, height: 8, texels: texels.collect(), ..of.clone() };
+        let tilted = Texture { texels: vec![[230, 150, 200, 255]], width: 1, height: 1, ..of };
         let material =
             Material { base_texture: Some(0), normal_texture: Some(1), ..rough(0.0, 0.5) };
         let mut mesh = square(material, vec![colour, tilted]);
-        mesh.uvs.iter_mut().for_each(|uv| *uv = place.point(*uv));
+        let placed = mesh.uvs.iter().map(|uv| place.point(*uv)).collect();
+        match has_second_uvs {
+            true => mesh.second_uvs = placed,
+            false => mesh.uvs = placed,
+        }
         mesh.lights.push(PunctualLight {
             name: String::new(),
             kind: LightKind::Directional { direction: [0.5, 0.3, 0.8] },
-            intensity: [2.0; 3],
+            intensity: [20.0; 3],
         });
-        picture(&mesh)
+        [picture(&mesh), reyes_picture(&mesh)]
     };
     let largest = |a: &Frame, b: &Frame| {
         let values = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
         values.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
     };
-    let mapped = drawn(turned, UvMap::IDENTITY);
-    let placed = drawn(UvMap::IDENTITY, turned);
-    let apart = largest(&mapped, &placed);
-    assert!(apart < 1e-4, "{apart}");
-    assert!(largest(&mapped, &drawn(UvMap::IDENTITY, UvMap::IDENTITY)) > 0.1);
+    let mapped = drawn(turned, UvMap::IDENTITY, false);
+    let unmapped = drawn(UvMap::IDENTITY, UvMap::IDENTITY, false);
+    for pipeline in [0, 1] {
+        for of_second_set in [false, true] {
+            let placed = drawn(UvMap::IDENTITY, turned, of_second_set);
+            let apart = largest(&mapped[pipeline], &placed[pipeline]);
+            assert!(apart < 1e-3, "{apart}");
+        }
+        assert!(largest(&mapped[pipeline], &unmapped[pipeline]) > 0.1);
+    }
 }
 
 /// Specular red 188 in sRGB is 0.503 of the factor, alpha 204 four fifths of the glossiness.

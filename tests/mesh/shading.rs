@@ -5,7 +5,7 @@ use quadrille::Intrinsics;
 use quadrille::geometry::camera::MeshCamera;
 use quadrille::geometry::files::Material;
 use quadrille::geometry::files::Texture;
-use quadrille::geometry::grid::GridVertex;
+use quadrille::geometry::grid::{CornerExtras, GridVertex, VertexExtras};
 use quadrille::mesh::shade::Albedo;
 use quadrille::mesh::shade::Barycentrics;
 use quadrille::mesh::shade::MipChain;
@@ -99,7 +99,7 @@ fn noisy() -> Scene {
 /// The quad whose first pixel is (300, 200), of a triangle, sampled at its centres.
 fn quad_inputs<'a>(vertices: [&'a GridVertex; 3], planes: &'a TrianglePlanes) -> QuadInputs<'a> {
     QuadInputs {
-        triangles: [TriangleRef { vertices, planes, colours: None }; 4],
+        triangles: [TriangleRef { vertices, planes, extras: CornerExtras::default() }; 4],
         points_px: [[300.5, 200.5], [301.5, 200.5], [300.5, 201.5], [301.5, 201.5]],
         side_px: 1,
         wanted: 0b1111,
@@ -250,7 +250,11 @@ fn merged_triangles_of_a_plane_are_as_one() {
     let middle = vertex([0, 1, 2].map(|k| (a.position[k] + b.position[k]) / 2.0), uv);
     let halves = [[&a, &middle, &c], [&middle, &b, &c]];
     let planes = halves.map(|v| TrianglePlanes::new(v, &view()).unwrap());
-    let pixel = |k: usize| TriangleRef { vertices: halves[k], planes: &planes[k], colours: None };
+    let pixel = |k: usize| TriangleRef {
+        vertices: halves[k],
+        planes: &planes[k],
+        extras: CornerExtras::default(),
+    };
     let inputs = QuadInputs {
         triangles: [pixel(0), pixel(1), pixel(1), pixel(0)],
         ..quad_inputs(halves[0], &planes[0])
@@ -293,7 +297,7 @@ fn as_a_quad_there() {
         let steps = [vertex(301.0, 200.25), vertex(300.75, 201.5)];
         let steps = steps.map(|n| VertexStep::between(&at, &n, &view));
         let [quad, ..] = shade_plane(&shader, texels_a_px);
-        let alone = shader.vertex(&at, None, &steps, 0, true);
+        let alone = shader.vertex(&at, VertexExtras::default(), &steps, 0, true);
         for c in 0..3 {
             assert!((alone[c] - quad[c]).abs() < 2e-3, "{alone:?} {quad:?}");
         }
@@ -307,7 +311,7 @@ fn steps_along_a_line_still_give_a_colour() {
     let at = plane_vertex(300.5, 200.5, 1.0);
     let step = VertexStep::between(&at, &plane_vertex(301.5, 200.5, 1.0), &view);
     for steps in [[step; 2], [VertexStep::default(); 2]] {
-        let colour = shader.vertex(&at, None, &steps, 0, true);
+        let colour = shader.vertex(&at, VertexExtras::default(), &steps, 0, true);
         assert!(colour.iter().all(|c| *c > 0.0 && *c <= 1.0), "{colour:?}");
     }
 }

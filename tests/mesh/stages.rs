@@ -61,6 +61,7 @@ fn grid(triangles: std::ops::Range<u32>) -> Grid {
         ids: (3 * triangles.start..3 * triangles.end).collect(),
         vertices: triangles.flat_map(triangle).collect(),
         colours: Vec::new(),
+        second_uvs: Vec::new(),
         topology: Arc::new(Topology {
             triangles: (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect(),
             neighbours: vec![[NO_NEIGHBOUR; 3]; usize::from(count)],

@@ -6,7 +6,7 @@ use crate::frame::StochasticFrame;
 use crate::geometry::PrimitiveRef;
 use crate::shading::grid::ShadingGrid;
 use quadrille_base::math::narrow;
-use quadrille_geometry::grid::GridVertex;
+use quadrille_geometry::grid::{CornerExtras, GridVertex};
 use quadrille_machine::spec;
 use quadrille_mesh::shade::{Barycentrics, TrianglePlanes};
 
@@ -23,8 +23,8 @@ spec! {
 pub(crate) struct ShadingTriangle {
     /// Corners half-way through the exposure.
     pub vertices: [GridVertex; 3],
-    /// Linear RGBA colours of the corners; `None` for white.
-    pub colours: Option<[[f32; 4]; 3]>,
+    /// Attributes of the corners that few meshes have.
+    pub extras: CornerExtras,
     /// Index of the material in the scene.
     pub material: u32,
     /// Whether the front face is visible in shading space.
@@ -55,7 +55,7 @@ impl ShadingTriangle {
         });
         Self {
             vertices,
-            colours: found.grid.corner_colours(found.triangle),
+            extras: found.grid.corner_extras(found.triangle),
             material: found.grid.material,
             is_front: grid.is_front(),
             planes: grid.planes(),

@@ -39,7 +39,7 @@ impl<'a> QuadShader<'a> {
         self.shader.grid_quad(&QuadPoints {
             vertices: [[a, b, c]; 4],
             at,
-            colours: [triangle.colours; 4],
+            extras: [triangle.extras; 4],
             wanted,
             material: triangle.material,
             is_front: triangle.is_front,

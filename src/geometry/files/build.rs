@@ -114,6 +114,20 @@ impl MeshBuilder {
         Ok(at)
     }
 
+    /// Adds texture coordinates with their second set. Pairs whose numbers are not finite are left out.
+    pub(super) fn uv_sets(&mut self, uv: [f32; 2], second: [f32; 2]) -> Result<u32> {
+        if finite(second).is_err() {
+            return Ok(self.leave_out(left_out::UVS));
+        }
+        let at = self.uv(uv)?;
+        if at != NONE {
+            // Coordinates without a second set have zeros there, as they have for the first set where they lack it.
+            self.mesh.second_uvs.resize(at as usize, [0.0; 2]);
+            self.mesh.second_uvs.push(second);
+        }
+        Ok(at)
+    }
+
     /// Replaces the texture coordinates at corners of faces with this material.
     pub(super) fn place_uvs(
         &mut self,
@@ -270,13 +284,16 @@ impl MeshBuilder {
         if self.mesh.face_materials.is_empty() {
             self.warn("the mesh has no faces");
         }
+        if !self.mesh.second_uvs.is_empty() {
+            self.mesh.second_uvs.resize(self.mesh.uvs.len(), [0.0; 2]);
+        }
         for (what, count) in std::mem::take(&mut self.left_out) {
             self.warn(format!("{what} are left out: {count}"));
         }
         let unplaced = self.mesh.faces_without_texture_coordinates();
         if unplaced > 0 {
             self.warn(format!(
-                "faces without texture coordinates show the mean colour of their texture: {unplaced}"
+                "faces without texture coordinates have the colour of their texture's corner: {unplaced}"
             ));
         }
         if self.rounds_positions {

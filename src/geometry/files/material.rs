@@ -202,6 +202,8 @@ pub struct Texture {
     pub sampler: Sampler,
     /// Map from the texture coordinates of the mesh to the coordinates of the texture.
     pub uv_map: UvMap,
+    /// True if these are the coordinates of the mesh's second set.
+    pub has_second_uvs: bool,
 }
 
 /// Wrapping of texture coordinates outside 0 to 1 along an axis.

@@ -49,6 +49,8 @@ pub struct Mesh {
     pub normals: Vec<[f32; 3]>,
     /// Texture coordinates; (0, 0) is the top left corner of a texture, and v points down.
     pub uvs: Vec<[f32; 2]>,
+    /// Second set of texture coordinates, as many as `uvs`; empty if no texture has it.
+    pub second_uvs: Vec<[f32; 2]>,
     /// Linear vertex colours with alpha, each 0 or more, which multiply the colour of the material.
     pub colours: Vec<[f32; 4]>,
     /// Corners of all faces, face by face, counter-clockwise as seen from the front.

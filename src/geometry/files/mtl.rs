@@ -236,7 +236,12 @@ impl MtlMaterial {
                 ));
                 return None;
             };
-            let of = TextureUse { sampler: map.sampler(), range: map.range, uv_map };
+            let of = TextureUse {
+                sampler: map.sampler(),
+                range: map.range,
+                uv_map,
+                ..TextureUse::default()
+            };
             // The format places textures beside the library; several exporters write them beside the mesh.
             let beside = joined(folder, &map.name);
             textures.get(&beside, of, builder, || {

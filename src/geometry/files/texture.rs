@@ -32,11 +32,17 @@ pub(super) struct TextureUse {
     /// Value of black, and what white adds to it.
     pub(super) range: [f32; 2],
     pub(super) uv_map: UvMap,
+    pub(super) has_second_uvs: bool,
 }
 
 impl Default for TextureUse {
     fn default() -> Self {
-        Self { sampler: Sampler::default(), range: [0.0, 1.0], uv_map: UvMap::IDENTITY }
+        Self {
+            sampler: Sampler::default(),
+            range: [0.0, 1.0],
+            uv_map: UvMap::IDENTITY,
+            has_second_uvs: false,
+        }
     }
 }
 
@@ -64,6 +70,7 @@ impl TextureReader {
         let at = match texture {
             Ok(mut texture) => {
                 (texture.sampler, texture.uv_map) = (of.sampler, of.uv_map);
+                texture.has_second_uvs = of.has_second_uvs;
                 texture.map_range(of.range);
                 builder.texture_bytes -= texture.texels.len() as u64 * TEXEL_BYTES;
                 let textures = &mut builder.mesh.textures;

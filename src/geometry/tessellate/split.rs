@@ -311,6 +311,7 @@ impl Splitter<'_> {
             ids: vertices.iter().map(|v| vertex_id(v.position)).collect(),
             vertices,
             colours: Vec::new(),
+            second_uvs: Vec::new(),
             topology,
         })
     }

@@ -152,7 +152,7 @@ impl VisibleFrame {
             triangles: std::array::from_fn(|k| TriangleRef {
                 vertices: corners[from[k]],
                 planes: &planes[k],
-                colours: grid.corner_colours(inputs[from[k]].triangle),
+                extras: grid.corner_extras(inputs[from[k]].triangle),
             }),
             points_px,
             side_px: pattern.side_px(),

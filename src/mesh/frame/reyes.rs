@@ -95,13 +95,16 @@ fn shade_grid(
         }
     }
     for (at, (vertex, others)) in grid.vertices.iter().zip(around).enumerate() {
+        let extras = grid.vertex_extras(at);
         let steps = others.map_or([VertexStep::default(); 2], |others| {
-            others
-                .map(|o| VertexStep::between(vertex, &grid.vertices[usize::from(o)], &visible.view))
+            others.map(|other| {
+                let other = usize::from(other);
+                VertexStep::between(vertex, &grid.vertices[other], &visible.view)
+                    .with_extras(&extras, &grid.vertex_extras(other))
+            })
         });
         let material = grid.material;
-        let colour = grid.colours.get(at).copied();
-        let shade = |is_front| shader.vertex(vertex, colour, &steps, material, is_front);
+        let shade = |is_front| shader.vertex(vertex, extras, &steps, material, is_front);
         out.push([
             if shows[0] { shade(true) } else { [0.0; 4] },
             if shows[1] { shade(false) } else { [0.0; 4] },

@@ -68,7 +68,7 @@ impl AlphaTests {
         let cutoff = self.cutoffs.get(material).copied().flatten()?;
         let corners = grid.topology.triangles[usize::from(triangle)];
         let texture = self.base_textures[material].and_then(|t| self.textures.get(t));
-        let colours = grid.corner_colours(triangle);
+        let colours = grid.corner_extras(triangle).colours;
         Some(SurfaceAlpha {
             uvs: corners.map(|corner| grid.vertices[usize::from(corner)].uv),
             alphas: colours.map(|corners| corners.map(|colour| [colour[3]])),

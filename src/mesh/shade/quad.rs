@@ -2,12 +2,12 @@
 
 use super::derivatives::Stencil;
 use super::interpolate::{Barycentrics, TrianglePlanes};
-use super::points::SurfacePoints;
+use super::points::{SurfacePoints, TexturePlaces};
 use super::shader::Shader;
 use quadrille_base::choice;
 use quadrille_base::raster::geometry::SUBPIXEL_BITS;
 use quadrille_base::raster::samples::SamplePattern;
-use quadrille_geometry::grid::GridVertex;
+use quadrille_geometry::grid::{CornerExtras, GridVertex};
 
 const UNITS_PER_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
 
@@ -57,8 +57,8 @@ pub struct TriangleRef<'a> {
     pub vertices: [&'a GridVertex; 3],
     /// Interpolation planes of the triangle, computed from the same corners.
     pub planes: &'a TrianglePlanes,
-    /// Linear vertex colours of the corners, with alpha; `None` for white.
-    pub colours: Option<[[f32; 4]; 3]>,
+    /// Attributes of the corners that few meshes have.
+    pub extras: CornerExtras,
 }
 
 /// Inputs of the shader for a quad. Shading pixels are counted from the top left, row by row.
@@ -85,8 +85,8 @@ pub struct QuadPoints<'a> {
     pub vertices: [[&'a GridVertex; 3]; 4],
     /// Barycentric coordinates of each point on its triangle.
     pub at: [Barycentrics; 4],
-    /// Linear vertex colours of each point's triangle, with alpha; `None` for white.
-    pub colours: [Option<[[f32; 4]; 3]>; 4],
+    /// Attributes of the corners of each point's triangle that few meshes have.
+    pub extras: [CornerExtras; 4],
     /// Mask of the points whose colour is used. The others only serve derivatives.
     pub wanted: u8,
     /// Index of the material in the scene.
@@ -98,17 +98,27 @@ pub struct QuadPoints<'a> {
 impl QuadPoints<'_> {
     #[inline]
     fn colour(&self) -> Option<[[f32; 4]; 4]> {
-        if self.colours.iter().all(Option::is_none) {
+        if self.extras.iter().all(|extras| extras.colours.is_none()) {
             return None;
         }
         let mut colour = [[1.0; 4]; 4];
-        for (k, (corners, at)) in self.colours.iter().zip(&self.at).enumerate() {
-            if let Some(corners) = corners {
+        for (k, (extras, at)) in self.extras.iter().zip(&self.at).enumerate() {
+            if let Some(corners) = &extras.colours {
                 let mixed = at.mix(*corners);
                 (0..4).for_each(|c| colour[c][k] = mixed[c].max(0.0));
             }
         }
         Some(colour)
+    }
+
+    #[inline]
+    fn second_uvs(&self, stencil: &Stencil) -> Option<TexturePlaces> {
+        // A mesh has the second set at all of its corners or at none.
+        let mut uv = [[0.0; 4]; 2];
+        for (k, (extras, at)) in self.extras.iter().zip(&self.at).enumerate() {
+            [uv[0][k], uv[1][k]] = at.mix(extras.second_uvs?);
+        }
+        Some(TexturePlaces::of(uv, stencil))
     }
 }
 
@@ -127,7 +137,7 @@ impl Shader<'_> {
         let points = QuadPoints {
             vertices: inputs.triangles.map(|triangle| triangle.vertices),
             at,
-            colours: inputs.triangles.map(|triangle| triangle.colours),
+            extras: inputs.triangles.map(|triangle| triangle.extras),
             wanted: inputs.wanted,
             material: inputs.material,
             is_front: inputs.is_front,
@@ -160,14 +170,13 @@ impl Shader<'_> {
             [uv[0][k], uv[1][k]] = [u, v];
         }
         let [x, y, z] = positions.map(|values| stencil.apply(values));
-        let [u, v] = uv.map(|values| stencil.apply(values));
         let points = SurfacePoints {
             to_eye: [0, 1, 2].map(|c| positions[c].map(|p| to_eye[c] - p)),
             normal,
-            uv,
+            places: TexturePlaces::of(uv, stencil),
+            second_places: inputs.second_uvs(stencil),
             colour: inputs.colour(),
             position_slopes: [0, 1].map(|d| [x[d], y[d], z[d]]),
-            uv_slopes: [0, 1].map(|d| [u[d], v[d]]),
             is_front: inputs.is_front,
             wanted: inputs.wanted,
         };

@@ -305,7 +305,8 @@ impl Shader<'_> {
         match material.normal_texture.and_then(|t| self.textures.get(t)) {
             None => normal,
             Some(map) => {
-                let (texels, slopes) = (points.sample(map, 1.0), map.slopes(&points.uv_slopes));
+                let slopes = map.slopes(&points.places_in(map).slopes);
+                let texels = points.sample(map, 1.0);
                 let frame = (&points.position_slopes, &slopes);
                 perturbed(&normal, &away, frame, &texels, material.normal_scale)
             }
@@ -380,6 +381,7 @@ fn perturbed(
 mod tests {
     use nalgebra::{Matrix3, Vector3};
 
+    use super::super::points::TexturePlaces;
     use super::*;
     use quadrille_scene::{Camera, Intrinsics};
 
@@ -389,13 +391,14 @@ mod tests {
         let camera = Camera::new("test", lens, Matrix3::identity(), Vector3::zeros());
         let camera = MeshCamera::new(camera.unwrap(), 0.125);
         let material = Material { normal_texture: Some(0), ..Material::default() };
+        let places = |slopes| TexturePlaces { uv: [[0.25; 4]; 2], slopes };
         let point = SurfacePoints {
             to_eye: [[0.0; 4], [0.0; 4], [-1.0; 4]],
             normal: [[0.0; 4], [0.0; 4], [-1.0; 4]],
-            uv: [[0.25; 4]; 2],
+            places: places([[[0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]]),
+            second_places: None,
             colour: None,
             position_slopes: [[[2.0; 4], [0.0; 4], [0.0; 4]], [[0.0; 4], [2.0; 4], [0.0; 4]]],
-            uv_slopes: [[[0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]],
             is_front: true,
             wanted: 0b1000,
         };
@@ -408,9 +411,11 @@ mod tests {
             let shader = Shader::new(&materials, &textures, &camera, ShadeSettings::default());
             shader.normal(&material, point).map(|c| c[3])
         };
-        let mirrored =
-            SurfacePoints { uv_slopes: [[[-0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]], ..point };
-        let without_uv = SurfacePoints { uv_slopes: [[[0.0; 4]; 2]; 2], ..point };
+        let mirrored = SurfacePoints {
+            places: places([[[-0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]]),
+            ..point
+        };
+        let without_uv = SurfacePoints { places: places([[[0.0; 4]; 2]; 2]), ..point };
         let (right, up) = ([255, 128, 128], [128, 255, 128]);
         // u to the right, v down: x of the map is right, y up.
         for (texel, point, normal) in [

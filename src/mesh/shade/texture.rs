@@ -56,6 +56,7 @@ pub struct MipChain {
     sampler: Sampler,
     /// Map of texture coordinates, unless they are the coordinates of the mesh.
     uv_map: Option<UvMap>,
+    has_second_uvs: bool,
     /// Whether there is no map, and the sampler is the default, which repeats with trilinear filtering.
     is_plain: bool,
 }
@@ -95,6 +96,7 @@ impl MipChain {
             levels,
             sampler: texture.sampler,
             uv_map: Some(texture.uv_map).filter(|map| *map != UvMap::IDENTITY),
+            has_second_uvs: texture.has_second_uvs,
             is_plain: texture.sampler == Sampler::default() && texture.uv_map == UvMap::IDENTITY,
         })
     }
@@ -102,6 +104,12 @@ impl MipChain {
     /// Number of levels, at least 1.
     pub fn levels(&self) -> usize {
         self.levels.len()
+    }
+
+    /// True if the texture has the coordinates of the mesh's second set.
+    #[inline]
+    pub(super) fn has_second_uvs(&self) -> bool {
+        self.has_second_uvs
     }
 
     /// Slopes of the texture coordinates of a mesh along x and y, as slopes of the coordinates of this texture.

@@ -1,11 +1,11 @@
 //! Shading of a vertex before its grid is rasterized, as in the Reyes pipeline.
 
 use super::derivatives::from_steps;
-use super::points::SurfacePoints;
+use super::points::{SurfacePoints, TexturePlaces};
 use super::shader::Shader;
 use quadrille_base::math::narrow;
 use quadrille_geometry::camera::MeshCamera;
-use quadrille_geometry::grid::GridVertex;
+use quadrille_geometry::grid::{GridVertex, VertexExtras};
 
 /// Step from a vertex to a neighbour on an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -14,19 +14,32 @@ pub struct VertexStep {
     pub position: [f32; 3],
     /// Change of the texture coordinates.
     pub uv: [f32; 2],
+    /// Change of the second set of texture coordinates; zero if the mesh has none.
+    pub second_uv: [f32; 2],
     /// Displacement on the picture, in pixels.
     pub px: [f32; 2],
 }
 
 impl VertexStep {
-    /// Computes the step between two vertices. Vertices nearer than the near plane are projected as if they lay on it.
+    /// Computes the step between two vertices without a second set of texture coordinates. Vertices nearer than the near plane
+    /// are projected as if they lay on it.
     pub fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
         let (start, end) = (view.position_px(from.position), view.position_px(to.position));
         Self {
             position: std::array::from_fn(|k| to.position[k] - from.position[k]),
             uv: std::array::from_fn(|k| to.uv[k] - from.uv[k]),
+            second_uv: [0.0; 2],
             px: std::array::from_fn(|k| narrow(end[k] - start[k])),
         }
+    }
+
+    /// Returns the step with the change of the second set of texture coordinates, if both vertices have it.
+    #[must_use]
+    pub fn with_extras(mut self, from: &VertexExtras, to: &VertexExtras) -> Self {
+        if let (Some([u, v]), Some([to_u, to_v])) = (from.second_uv, to.second_uv) {
+            self.second_uv = [to_u - u, to_v - v];
+        }
+        self
     }
 }
 
@@ -35,18 +48,18 @@ impl Shader<'_> {
     ///
     /// Derivatives per pixel come from the steps to two neighbours, preferably along different edges of a triangle.
     /// If the steps are parallel on the picture, as on silhouettes, the derivatives are the changes per pixel
-    /// along each step. `colour` is the vertex colour, with alpha; `None` for white.
+    /// along each step.
     pub fn vertex(
         &self,
         vertex: &GridVertex,
-        colour: Option<[f32; 4]>,
+        extras: VertexExtras,
         steps: &[VertexStep; 2],
         material: u32,
         is_front: bool,
     ) -> [f32; 4] {
         let changes = steps.map(|s| {
-            let ([x, y, z], [u, v]) = (s.position, s.uv);
-            [x, y, z, u, v]
+            let ([x, y, z], [u, v], [s, t]) = (s.position, s.uv, s.second_uv);
+            [x, y, z, u, v, s, t]
         });
         let lengths = steps.map(|s| s.px);
         let slopes = from_steps(lengths, changes).unwrap_or_else(|| {
@@ -62,10 +75,16 @@ impl Shader<'_> {
         let points = SurfacePoints {
             to_eye: self.eye_from(vertex.position).map(|v| [v; 4]),
             normal: vertex.normal.map(|v| [v; 4]),
-            uv: vertex.uv.map(|v| [v; 4]),
-            colour: colour.map(|colour| colour.map(|v| [v; 4])),
+            places: TexturePlaces {
+                uv: vertex.uv.map(|v| [v; 4]),
+                slopes: slopes.map(|[_, _, _, u, v, ..]| [u, v].map(|v| [v; 4])),
+            },
+            second_places: extras.second_uv.map(|uv| TexturePlaces {
+                uv: uv.map(|v| [v; 4]),
+                slopes: slopes.map(|[.., s, t]| [s, t].map(|v| [v; 4])),
+            }),
+            colour: extras.colour.map(|colour| colour.map(|v| [v; 4])),
             position_slopes: slopes.map(|[x, y, z, ..]| [x, y, z].map(|v| [v; 4])),
-            uv_slopes: slopes.map(|[.., u, v]| [u, v].map(|v| [v; 4])),
             is_front,
             wanted: 1,
         };

@@ -182,6 +182,12 @@ impl MeshSettings {
             messages
                 .warn("the colours of vertices are left out, since subdivision surfaces have none");
         }
+        if !mesh.second_uvs.is_empty() {
+            messages.warn(
+                "the second set of texture coordinates is left out, since subdivision surfaces have one: textures that \
+                 name it have the coordinates of the first set",
+            );
+        }
         let is_triangle = |face: &usize| mesh.face(*face).len() == 3;
         let triangles = (0..mesh.faces()).filter(is_triangle).count();
         if 2 * triangles > mesh.faces() {

@@ -15,7 +15,7 @@ use quadrille_base::image::srgb::encode_srgb;
 use quadrille_base::math::{SH_C0, narrow};
 use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
-use quadrille_geometry::grid::{Grid, GridSource, GridVertex};
+use quadrille_geometry::grid::{Grid, GridSource, GridVertex, VertexExtras};
 use quadrille_mesh::shade::{Shader, VertexStep};
 use quadrille_scene::Splat;
 
@@ -59,9 +59,7 @@ pub fn splats_of(
                 let two_sided = source.materials()[grid.material as usize].two_sided;
                 let before = splats.len();
                 for corners in &grid.topology.triangles {
-                    let colour = mean_colour(&grid, *corners);
-                    let corners = corners.map(|c| &grid.vertices[usize::from(c)]);
-                    match splat(&grid, corners, colour, two_sided, view, shader) {
+                    match splat(&grid, *corners, two_sided, view, shader) {
                         Some(splat) => splats.push(splat),
                         None => dropped += 1,
                     }
@@ -84,28 +82,34 @@ pub fn splats_of(
     })
 }
 
-fn mean_colour(grid: &Grid, corners: [u16; 3]) -> Option<[f32; 4]> {
-    let [a, b, c] = corners.map(|corner| grid.colours.get(usize::from(corner)));
+fn mean<const N: usize>(corners: [Option<[f32; N]>; 3]) -> Option<[f32; N]> {
+    let [a, b, c] = corners;
     let (a, b, c) = (a?, b?, c?);
     Some(std::array::from_fn(|k| (a[k] + b[k] + c[k]) / 3.0))
 }
 
 fn splat(
     grid: &Grid,
-    corners: [&GridVertex; 3],
-    colour: Option<[f32; 4]>,
+    corners: [u16; 3],
     two_sided: bool,
     view: &MeshCamera,
     shader: &Shader<'_>,
 ) -> Option<Splat> {
+    let extras = corners.map(|corner| grid.vertex_extras(usize::from(corner)));
+    let corners = corners.map(|corner| &grid.vertices[usize::from(corner)]);
     let [a, b, c] = corners.map(|v| Vector3::from(v.position.map(f64::from)));
     let plate = Plate::of([a, b, c])?;
     let to_eye = Vector3::from(view.eye()) - plate.centre;
     // A one-sided surface is lit on its front side wherever the eye is.
     let is_front = !two_sided || plate.normal.dot(&to_eye) > 0.0;
     let middle = centroid(corners, plate.centre);
-    let steps = [0, 1].map(|k| VertexStep::between(&middle, corners[k], view));
-    let [r, g, b, _] = shader.vertex(&middle, colour, &steps, grid.material, is_front);
+    let own = VertexExtras {
+        colour: mean(extras.map(|corner| corner.colour)),
+        second_uv: mean(extras.map(|corner| corner.second_uv)),
+    };
+    let steps = [0, 1]
+        .map(|k| VertexStep::between(&middle, corners[k], view).with_extras(&own, &extras[k]));
+    let [r, g, b, _] = shader.vertex(&middle, own, &steps, grid.material, is_front);
     let mut sh = [[0.0; 3]; 25];
     sh[0] = encode_srgb([r, g, b]).map(|c| narrow((f64::from(c) - 0.5) / SH_C0));
     let rotation = plate.rotation();

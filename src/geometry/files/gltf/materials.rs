@@ -7,7 +7,7 @@ use super::super::folder::ReadFirst;
 use super::super::material::{Material, Microfacets, Sampler, TextureFilter, UvMap, Wrap};
 use super::super::texture::{TextureReader, TextureUse};
 use super::json::{self, Scenery, TextureInfo};
-use super::texture_mapping::{TextureMapping, textures};
+use super::texture_mapping::{MaterialMappings, textures};
 use quadrille_base::error::Result;
 use quadrille_scene::formats::gltf::{BufferStore, named_extension, read_uri};
 
@@ -74,14 +74,14 @@ impl<'a> Materials<'a> {
             "" => format!("materials[{at}]"),
             name => name.to_owned(),
         };
-        let mapping = TextureMapping::of_material(json);
+        let mappings = MaterialMappings::of(json);
         let mut texture = |(slot, info): (&str, Option<&TextureInfo>)| match info {
-            Some(info) => match TextureMapping::of(info).relative_to(&mapping) {
-                Some(map) => self.texture(info, map, builder, files),
+            Some(info) => match mappings.place(info) {
+                Some(place) => self.texture(info, place, builder, files),
                 None => {
                     builder.warn(format!(
-                        "{slot} of material {name:?} is left out: it has another set of texture coordinates than the \
-                         material's first texture, or a transform of the first one has no inverse"
+                        "{slot} of material {name:?} is left out: the material has three sets of texture coordinates, or \
+                         another transform of the same set has no inverse"
                     ));
                     Ok(None)
                 }
@@ -173,7 +173,7 @@ impl<'a> Materials<'a> {
     fn texture(
         &mut self,
         info: &TextureInfo,
-        uv_map: UvMap,
+        (uv_map, has_second_uvs): (UvMap, bool),
         builder: &mut MeshBuilder,
         files: &mut ReadFirst<'_>,
     ) -> Result<Option<u32>> {
@@ -182,7 +182,7 @@ impl<'a> Materials<'a> {
             Some(at) => sampler(self.store.get(&self.scenery.samplers, at, "samplers")?, builder),
             None => Sampler::default(),
         };
-        let of = TextureUse { sampler, uv_map, ..TextureUse::default() };
+        let of = TextureUse { sampler, uv_map, has_second_uvs, ..TextureUse::default() };
         let Some(source) = texture.extensions.webp.source.or(texture.source) else {
             let index = info.index;
             let others = texture.extensions.others.keys();

@@ -8,7 +8,7 @@ use super::super::mesh::{Corner, NONE};
 use super::json::Material;
 use super::morph::displaced;
 use super::skin::SkinnedVertices;
-use super::texture_mapping::TextureMapping;
+use super::texture_mapping::{MaterialMappings, TextureMapping};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::gltf::{
@@ -53,8 +53,10 @@ pub(crate) struct CheckedPrimitive<'a> {
     topology: TriangleMode,
     position: usize,
     normal: Option<usize>,
-    uv: Option<usize>,
-    mapping: TextureMapping,
+    /// Accessor and mapping of the texture coordinates.
+    uv: Option<(usize, TextureMapping)>,
+    /// Accessor and mapping of the second set of texture coordinates, if a texture has one.
+    second_uv: Option<(usize, TextureMapping)>,
     colour: Option<usize>,
     /// True if texture coordinates may be whole numbers that are not normalised.
     is_quantised: bool,
@@ -116,8 +118,22 @@ impl<'a> CheckedPrimitive<'a> {
             checked(&place, target, "NORMAL", &[5126])?;
         }
         let material = json.material.and_then(|at| materials.get(at));
-        let mapping = material.map(TextureMapping::of_material).unwrap_or_default();
-        let uv = attribute(&mapping.attribute(), &[5126, 5121, 5123])?;
+        let mappings = material.map(MaterialMappings::of).unwrap_or_default();
+        let uv_set = |mapping: TextureMapping| -> Result<_> {
+            Ok(attribute(&mapping.attribute(), &[5126, 5121, 5123])?.map(|at| (at, mapping)))
+        };
+        let uv = uv_set(mappings.first)?;
+        let second_uv = mappings.second.map(uv_set).transpose()?;
+        // A primitive without any set is counted by its faces.
+        let has_some = uv.is_some() || second_uv.is_some_and(|set| set.is_some());
+        for (mapping, set) in [(Some(mappings.first), Some(uv)), (mappings.second, second_uv)] {
+            if let (Some(mapping), Some(None), true) = (mapping, set, has_some) {
+                builder.warn(format!(
+                    "{place} lacks {}, so that textures with these coordinates have the colour of their corner",
+                    mapping.attribute()
+                ));
+            }
+        }
         let colour = attribute("COLOR_0", &[5126, 5121, 5123])?;
         attribute("POSITION", &[5126])?;
         let mut influences = Vec::new();
@@ -144,7 +160,7 @@ impl<'a> CheckedPrimitive<'a> {
             position,
             normal,
             uv,
-            mapping,
+            second_uv: second_uv.flatten(),
             colour,
             is_quantised: quantised,
             influences,
@@ -251,7 +267,7 @@ impl<'a> CheckedPrimitive<'a> {
                 corner.normal = builder.normal(turned(vertex, normal))?;
             }
         }
-        if let Some(at) = self.uv {
+        let mut places = |(at, mapping): (usize, TextureMapping)| -> Result<_> {
             let uvs = match self.is_quantised {
                 true => store.vectors::<2>(at)?,
                 false => {
@@ -259,8 +275,20 @@ impl<'a> CheckedPrimitive<'a> {
                     store.shares(at)?
                 }
             };
-            for (corner, uv) in corners.iter_mut().zip(uvs) {
-                corner.uv = builder.uv(self.mapping.place(uv))?;
+            Ok(uvs.into_iter().map(move |uv| mapping.place(uv)))
+        };
+        let [first, second] = [self.uv, self.second_uv].map(|set| set.map(&mut places).transpose());
+        match (first?, second?) {
+            (first, None) => {
+                for (corner, uv) in corners.iter_mut().zip(first.into_iter().flatten()) {
+                    corner.uv = builder.uv(uv)?;
+                }
+            }
+            (first, Some(second)) => {
+                let first = first.into_iter().flatten().map(Some).chain(std::iter::repeat(None));
+                for (corner, (first, second)) in corners.iter_mut().zip(first.zip(second)) {
+                    corner.uv = builder.uv_sets(first.unwrap_or_default(), second)?;
+                }
             }
         }
         if let Some(at) = self.colour {

@@ -3,8 +3,7 @@
 use super::super::material::UvMap;
 use super::json::{Material, TextureInfo};
 
-/// Set of texture coordinates, and transform. A mesh has one texture coordinate per corner, which the first texture of a
-/// material places; further textures have maps from this one, or are left out if they have another set.
+/// Set of texture coordinates, and transform.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct TextureMapping {
     set: usize,
@@ -26,10 +25,6 @@ impl TextureMapping {
         }
     }
 
-    pub(super) fn of_material(material: &Material) -> Self {
-        textures(material).into_iter().find_map(|(_, info)| info).map(Self::of).unwrap_or_default()
-    }
-
     pub(super) fn attribute(&self) -> String {
         format!("TEXCOORD_{}", self.set)
     }
@@ -41,6 +36,31 @@ impl TextureMapping {
     /// Map from the coordinates that `first` has placed; `None` for another set, or if `first` has no inverse.
     pub(super) fn relative_to(&self, first: &Self) -> Option<UvMap> {
         self.map.after_inverse_of(&first.map).filter(|_| self.set == first.set)
+    }
+}
+
+/// Mappings of a material. A mesh has two texture coordinates per corner, each of which the first texture of a material in its
+/// set places; further textures have maps from these, or are left out if they have a third set.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct MaterialMappings {
+    pub(super) first: TextureMapping,
+    pub(super) second: Option<TextureMapping>,
+}
+
+impl MaterialMappings {
+    pub(super) fn of(material: &Material) -> Self {
+        let infos = textures(material).into_iter().filter_map(|(_, info)| info);
+        let mut mappings = infos.map(TextureMapping::of);
+        let first = mappings.next().unwrap_or_default();
+        Self { first, second: mappings.find(|mapping| mapping.set != first.set) }
+    }
+
+    /// Map of a texture from the coordinates of the mesh, and whether these are the second set; `None` for a third set, and if
+    /// the first texture of the set has a transform without an inverse.
+    pub(super) fn place(&self, texture: &TextureInfo) -> Option<(UvMap, bool)> {
+        let mapping = TextureMapping::of(texture);
+        let first = mapping.relative_to(&self.first).map(|map| (map, false));
+        first.or_else(|| Some((mapping.relative_to(self.second.as_ref()?)?, true)))
     }
 }
 
