@@ -136,7 +136,7 @@ fn the_pipelines_draw_the_same_picture_of_files() {
         ("hairy_object/hair_ribbons.ply", &[]),
         ("shadowcolumns/testscene.obj", &[]),
         ("spot/spot_triangulated.obj", &["--checker", "4"]),
-        ("osd_shapes/catmark_car.obj", &["--tessellate", "40"]),
+        ("osd_shapes/catmark_helmet.obj", &["--tessellate", "40"]),
     ] {
         let Some(path) = shared::path(&format!("meshes/{file}")) else {
             return;

@@ -144,16 +144,12 @@ fn check_flags(block: &Block) {
     }
 }
 
-fn run(block: &Block, shared: &Path) {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["scenes", "benches"] {
-        symlink(root().join(name), folder.path().join(name)).unwrap();
-    }
+fn run(block: &Block, shared: &Path, folder: &Path) {
     let programs = Path::new(PROGRAM).parent().unwrap().to_str().unwrap();
     let path = std::env::var("PATH").unwrap();
     let output = Command::new("sh")
         .args(["-euc", &block.commands])
-        .current_dir(folder.path())
+        .current_dir(folder)
         .env("PATH", format!("{programs}:{path}"))
         .env("SCENES", shared.join("scenes"))
         .env("MESHES", shared.join("meshes"))
@@ -203,7 +199,24 @@ fn commands_of_the_readme_and_the_docs_run() {
             None => skipped::note(format!("{} needs $SCENES or $MESHES", block.place)),
         }
     }
-    runs.par_iter().with_max_len(1).for_each(|(block, shared)| run(block, shared));
+    // Blocks that begin with the same suite share their folder, so that its runs are made once.
+    let suite = |block: &Block| {
+        let first = block.commands.lines().next().unwrap_or_default().to_owned();
+        Some(first).filter(|command| command.starts_with("quadrille bench"))
+    };
+    let mut groups: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for (block, shared) in &runs {
+        let key = suite(block).unwrap_or_else(|| block.place.clone());
+        groups.entry(key).or_default().push((block, shared));
+    }
+    let groups: Vec<_> = groups.into_values().collect();
+    groups.par_iter().with_max_len(1).for_each(|group| {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["scenes", "benches"] {
+            symlink(root().join(name), folder.path().join(name)).unwrap();
+        }
+        group.iter().for_each(|(block, shared)| run(block, shared, folder.path()));
+    });
     assert!(counts[0] > 10 && counts[1] > 2, "blocks were not found: {counts:?}");
 }
 

@@ -174,14 +174,23 @@ fn rates_are_measured_through_vulkan() {
         return skipped::note(format!("{} (package mesa-vulkan-drivers)", errors.trim()));
     }
     let place = place("");
-    fs::write(place.path("measured.csv"), &run.stdout).unwrap();
-    place.expect(DONE, &correlate(&[]));
-    let found = rows(&place, "hw-rates");
-    let items: Vec<&str> = found.iter().map(|row| row["item"].as_str().unwrap()).collect();
+    let measured = String::from_utf8(run.stdout).unwrap();
     // A busy machine may fail to time one of them, which it says.
     for item in ["blend-rgba16f", "write-rgba16f", "blend-rgba16f-4-quads"] {
-        assert!(items.contains(&item) || errors.contains(item), "{item}: {items:?} {errors}");
+        let is_there = measured.contains(&format!("\n{item},"));
+        assert!(is_there || errors.contains(item), "{item}: {measured} {errors}");
     }
+    // Which fields move the rate of quads on each other takes half a minute to find.
+    let plain =
+        measured.lines().filter(|line| !line.contains("-quads,") && !line.contains("stacked"));
+    fs::write(
+        place.path("measured.csv"),
+        plain.map(|line| format!("{line}\n")).collect::<String>(),
+    )
+    .unwrap();
+    place.expect(DONE, &correlate(&[]));
+    let found = rows(&place, "hw-rates");
+    assert!(!found.is_empty(), "{measured} {errors}");
     assert!(found.iter().all(|row| row["measured"].as_f64().unwrap() > 0.0));
 }
 
