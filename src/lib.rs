@@ -96,8 +96,8 @@ pub use quadrille_base::image::metrics::{
 pub use quadrille_base::image::{ColourSpace, Frame, Layer, LayerPicture, TopCount};
 pub use quadrille_base::math::SimdLevel;
 pub use quadrille_base::shading::{
-    ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, StencilOperation, StencilTest,
-    StopRule,
+    ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, SplatOrder, StencilOperation,
+    StencilTest, StopRule,
 };
 pub use quadrille_base::{Error, Fault, Result, Task};
 pub use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred};

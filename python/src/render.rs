@@ -9,6 +9,7 @@ use quadrille::{
 };
 use quadrille_base::choice::Choice;
 use quadrille_base::image::{FRAME_BYTES, check_memory, composite_over};
+use quadrille_base::shading::SplatOrder;
 
 use crate::arrays::{array, filled};
 use crate::camera::RawCamera;
@@ -38,6 +39,12 @@ pub(crate) fn profile(
     Ok(checked_near(near)?.map_or(profile, |near| profile.with_near(near)))
 }
 
+/// Reads the order of splats called `name`.
+pub(crate) fn order(name: Option<&str>) -> PyResult<Option<SplatOrder>> {
+    let named = name.map(|name| name.parse().map_err(|error: Error| error.about("order")));
+    named.transpose().map_err(to_python)
+}
+
 /// Refuses near planes that are not in front of the camera.
 pub(crate) fn checked_near(near: Option<f64>) -> PyResult<Option<f64>> {
     let is_valid = near.is_none_or(|near| near > 0.0 && near.is_finite());
@@ -53,6 +60,7 @@ pub(crate) fn checked_near(near: Option<f64>) -> PyResult<Option<f64>> {
 pub(crate) struct Look {
     profile: Option<String>,
     near: Option<f64>,
+    order: Option<String>,
     layers: Vec<String>,
     is_distance: bool,
     stop: Option<String>,
@@ -65,6 +73,7 @@ pub(crate) struct Look {
 impl Look {
     fn settings(&self, scene: &RawScene) -> PyResult<RenderSettings> {
         let mut profile = profile(scene, self.profile.as_deref(), self.near)?;
+        profile.order = order(self.order.as_deref())?;
         if let Some(text) = &self.stop {
             profile.stop = StopRule::parse(text).ok_or_else(|| {
                 let expected = "none, inria, inria:T, gsplat, gsplat:T, hw or hw:ALPHA";

@@ -13,6 +13,7 @@ use quadrille::{
     Task, WriteOptions,
 };
 use quadrille_base::choice::Choice;
+use quadrille_base::shading::SplatOrder;
 use quadrille_render::viewpoint::framing;
 use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::{SplatModel, rest_coefficients};
@@ -183,6 +184,7 @@ impl RawScene {
         origin: [f64; 3],
         profile_hint: Option<&str>,
         model: Option<&str>,
+        order: Option<&str>,
     ) -> PyResult<Self> {
         let slices = slices(&arrays)?;
         // Checks lengths and values, since the pickle may be damaged.
@@ -194,9 +196,10 @@ impl RawScene {
         }
         let names = Profile::ALL.map(|profile| profile.name);
         let model = model.and_then(|name| SplatModel::named(name).ok());
+        let order = order.and_then(|name| name.parse().ok());
         let hint = names.into_iter().find(|name| Some(*name) == profile_hint);
         Ok(Self {
-            splats: restored(&slices, sh_degree).with_origin(origin),
+            splats: restored(&slices, sh_degree).with_origin(origin).with_order(order),
             facts: Arc::new(Facts { model, ..Facts::in_memory(hint) }),
             renderer: Mutex::default(),
         })
@@ -205,6 +208,11 @@ impl RawScene {
     #[getter]
     fn origin(&self) -> [f64; 3] {
         self.splats.origin()
+    }
+
+    #[getter]
+    fn order(&self) -> Option<&'static str> {
+        self.splats.order().map(SplatOrder::name)
     }
 
     fn __len__(&self) -> usize {
@@ -314,7 +322,7 @@ impl RawScene {
         let splats = &self.splats;
         let selected = Splats::from_splats(splats.sh_degree(), rows.map(|row| splats.splat(row)));
         Self {
-            splats: selected.with_origin(splats.origin()),
+            splats: selected.with_origin(splats.origin()).with_order(splats.order()),
             facts: Arc::clone(&self.facts),
             renderer: Mutex::default(),
         }
@@ -358,6 +366,7 @@ impl RawScene {
         }
         table.profile_hint = self.facts.profile_hint;
         table.encoding.model = self.facts.model;
+        table.encoding.order = self.splats.order();
         table.comments.clone_from(&self.facts.comments);
         Ok(table)
     }

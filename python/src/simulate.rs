@@ -18,7 +18,7 @@ use quadrille_suite::report::maps::pixel_counts;
 use crate::arrays::array;
 use crate::camera::RawCamera;
 use crate::errors::to_python;
-use crate::render::checked_near;
+use crate::render::{checked_near, order};
 use crate::run::Call;
 use crate::scene::RawScene;
 
@@ -38,6 +38,7 @@ pub(crate) struct Machines {
     settings: Vec<String>,
     profile: Option<String>,
     near: Option<f64>,
+    order: Option<String>,
     maps: bool,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
@@ -59,7 +60,8 @@ pub(crate) fn simulate<'py>(
     let chosen = named.and_then(|named| Profile::for_ellipsoids(named, scene.profile_hint()));
     let (profile, of_discs) = chosen.map_err(to_python)?;
     let near = checked_near(machines.near)?;
-    let profile = near.map_or(profile, |near| profile.with_near(near));
+    let mut profile = near.map_or(profile, |near| profile.with_near(near));
+    profile.order = order(machines.order.as_deref())?;
     let methods = Method::parse_all(&machines.variants);
     let methods = methods.map_err(|error| to_python(error.about("variants")))?;
     let configuration = machines.configuration().map_err(to_python)?;

@@ -358,3 +358,25 @@ def test_html_and_names(vase: Vase, view: quadrille.Camera) -> None:
         _ = quadrille.no_such_name  # type: ignore[attr-defined]
     with pytest.raises(TypeError):
         quadrille.Scene()
+
+
+def test_order(tmp_path):
+    scene, cameras = quadrille.synth("room", splats=3000)
+    camera = cameras[0].resized(96, 54)
+    by_depth, by_distance = (quadrille.render(scene, camera, order=order).rgba for order in ("z", "distance"))
+    assert np.array_equal(quadrille.render(scene, camera).rgba, by_depth)
+    assert np.abs(by_depth - by_distance).max() > 0.01
+    with pytest.raises(ValueError, match="order.*distance.*name"):
+        quadrille.render(scene, camera, order="name")
+    # A GLB states the order; an unknown one is the format's default.
+    path = tmp_path / "room.glb"
+    scene.save(path)
+    assert (scene.order, quadrille.load(path).order) == (None, "z")
+    path.write_bytes(path.read_bytes().replace(b'"zDepth"', b'"byName"'))
+    with pytest.warns(UserWarning, match="sortingMethod"):
+        other = quadrille.load(path)
+    for kept in (other, pickle.loads(pickle.dumps(other)), other[:50], other + other[:5], other.transform(np.eye(4))):
+        assert kept.order == "distance"
+    assert (other + scene).order is None
+    drawn = quadrille.render(other, camera).rgba
+    assert np.abs(drawn - by_distance).max() < 1e-3 < np.abs(drawn - by_depth).max()

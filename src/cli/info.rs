@@ -178,6 +178,7 @@ fn document(
             "axes_stated": encoding.axes_stated,
             "antialiased": encoding.antialiased(),
             "model": encoding.model,
+            "order": encoding.order,
             "losses": encoding.losses,
             "unused_columns": encoding.unused_columns,
             "notes": encoding.notes,

@@ -6,7 +6,7 @@ use super::outputs::{Background, parse_background};
 use super::session::{HostFlags, Session};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::positive;
-use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::shading::{Profile, SplatOrder, StopRule};
 use quadrille_base::text_file::read_text;
 use quadrille_gpu::config::{Config, PRESETS};
 use quadrille_gpu::mesh_pipeline::MeshConfig;
@@ -24,9 +24,26 @@ pub(super) struct NearFlag {
     pub(super) near: Option<f64>,
 }
 
-impl NearFlag {
+/// Flags for the near plane and the order of splats.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct DepthFlags {
+    #[command(flatten)]
+    pub(super) near: NearFlag,
+    /// Order in which splats are blended: z, by depth along the view, as trainers sort, or distance, by distance from the
+    /// camera, which fisheyes and panoramas always have [default: the order that the scene file states, else z]
+    #[arg(long, value_name = "z|distance", value_parser = str::parse::<SplatOrder>)]
+    pub(super) order: Option<SplatOrder>,
+}
+
+impl DepthFlags {
+    #[cfg(feature = "view")]
+    pub(super) fn order_words(self) -> Vec<String> {
+        self.order.map(|order| format!("--order={order}")).into_iter().collect()
+    }
+
     pub(super) fn applied(self, profile: Profile) -> Profile {
-        self.near.map_or(profile, |near| profile.with_near(near))
+        let profile = self.near.near.map_or(profile, |near| profile.with_near(near));
+        Profile { order: self.order.or(profile.order), ..profile }
     }
 }
 
@@ -40,7 +57,7 @@ pub(super) struct RuleFlags {
     #[arg(long, value_name = "RULE", value_parser = parse_stop)]
     pub(super) stop: Option<StopRule>,
     #[command(flatten)]
-    pub(super) near: NearFlag,
+    pub(super) depth: DepthFlags,
 }
 
 impl RuleFlags {
@@ -50,7 +67,7 @@ impl RuleFlags {
     }
 
     pub(super) fn applied(self, profile: Profile) -> Profile {
-        let profile = self.near.applied(profile);
+        let profile = self.depth.applied(profile);
         Profile { stop: self.stop.unwrap_or(profile.stop), ..profile }
     }
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::console::{Exit, fail, print, print_json};
 use super::film::PathFlags;
 use super::inputs::{load_scene, warn_if_few};
-use super::options::{DrawFlags, EmulationFlags, GpuFlags, NearFlag, named_methods};
+use super::options::{DepthFlags, DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
 use super::placed_meshes::PlacedMeshFlags;
 use super::session::{Progress, Session};
@@ -109,7 +109,7 @@ pub(super) struct Args {
     #[command(flatten)]
     emulation: EmulationFlags,
     #[command(flatten)]
-    near: NearFlag,
+    depth: DepthFlags,
     #[command(flatten)]
     pub(super) flags: DrawFlags,
 }
@@ -186,6 +186,12 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         output.template.prepare(&mut outputs, &cameras, &names)?;
     }
     files.prepare(&mut outputs, &cameras, &names)?;
+    let mut profile =
+        args.depth.applied(args.flags.profile_of_ellipsoids(scene.profile_hint, session)?);
+    let meshes = meshes::load(&args.meshes, &cameras, session)?;
+    if meshes.is_some() {
+        profile = profile.among_surfaces()?;
+    }
     let job = SimJob {
         args,
         scene: &scene,
@@ -194,12 +200,12 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
             splats: scene.splats.len(),
             sh_degree: scene.splats.sh_degree(),
         },
-        profile: args.near.applied(args.flags.profile_of_ellipsoids(scene.profile_hint, session)?),
+        profile,
         configurations: &configurations,
         methods: &methods,
         output: output.as_ref(),
         session,
-        meshes: meshes::load(&args.meshes, &cameras, session)?,
+        meshes,
     };
     session.install(|| job.run_all(&cameras, &mut files))
 }

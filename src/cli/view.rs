@@ -148,7 +148,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         size: first_size.filter(|_| has_size),
         background,
         stop: args.rules.stop,
-        near: args.rules.near.near,
+        near: args.rules.depth.near.near,
+        order: args.rules.depth.order,
         exposures: exposures.map(super::exposures::ViewExposures::into_exposures),
         level: session.level,
         config: Config::default(),
@@ -242,8 +243,9 @@ impl Args {
             let is_own = |near: &f64| !profile.is_near_limited || *near < profile.near;
             let near = near.filter(is_own).map(|near| format!("--near={near}"));
             let near = near.into_iter().collect();
+            let order = self.rules.depth.order_words();
             let shared =
-                [vec![scene], reading_words(self.reading), self.draw.profile_words(), near];
+                [vec![scene], reading_words(self.reading), self.draw.profile_words(), near, order];
             let render = [self.filters.words(), self.rules.words(), background].concat();
             (["render", "sim"], shared.concat(), render, Vec::new())
         };

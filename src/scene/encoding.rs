@@ -9,6 +9,7 @@ use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 #[cfg(feature = "cli")]
 use quadrille_base::parse::whole_number;
+use quadrille_base::shading::SplatOrder;
 
 /// Storage format of a file's splats.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct SceneEncoding {
     pub level_bytes: u64,
     /// Kind of Gaussians that the scene was trained as, if the file says so.
     pub model: Option<SplatModel>,
+    /// Order in which the splats are blended, if the file says so.
+    pub order: Option<SplatOrder>,
     /// Properties of a trained scene that no file of the format can hold.
     pub losses: &'static str,
     /// Names of columns that no picture uses, such as normals.
@@ -46,6 +49,7 @@ impl SceneEncoding {
             lod_levels: 1,
             level_bytes: 0,
             model: None,
+            order: None,
             losses,
             unused_columns: Vec::new(),
             notes: Vec::new(),

@@ -3,6 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use quadrille_base::math::buffer::Buffer;
+use quadrille_base::shading::SplatOrder;
 
 /// Splats per block, one per lane. Every vector width in use divides it.
 pub const BLOCK: usize = 16;
@@ -63,6 +64,7 @@ pub struct Splats {
     len: usize,
     sh_degree: u8,
     origin: [f64; 3],
+    order: Option<SplatOrder>,
     blocks: Buffer<SplatBlock>,
     sh_rest: Buffer<Lanes>,
 }
@@ -83,13 +85,24 @@ impl Splats {
             "SH entries of {} blocks of degree {sh_degree}",
             blocks.len()
         );
-        Self { len, sh_degree, origin: [0.0; 3], blocks, sh_rest }
+        Self { len, sh_degree, origin: [0.0; 3], order: None, blocks, sh_rest }
     }
 
     /// Replaces the origin without changing the centres, which moves all splats by the difference of the origins.
     #[must_use]
     pub fn with_origin(self, origin: [f64; 3]) -> Self {
         Self { origin, ..self }
+    }
+
+    /// Replaces the order that the scene's file states.
+    #[must_use]
+    pub fn with_order(self, order: Option<SplatOrder>) -> Self {
+        Self { order, ..self }
+    }
+
+    /// Order in which the scene's file asks for the splats to be blended; `None` if it does not say.
+    pub fn order(&self) -> Option<SplatOrder> {
+        self.order
     }
 
     /// Point in world space that the centres are relative to. It is zero, except for files in double precision

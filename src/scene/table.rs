@@ -318,7 +318,7 @@ impl SplatTable {
                 Ok(())
             })
         })?;
-        Ok((splats.with_origin(origin), dropped))
+        Ok((splats.with_origin(origin).with_order(self.encoding.order), dropped))
     }
 
     /// Returns the columns that every splat format has, for encoders. A missing third scale becomes flat, and a 3D

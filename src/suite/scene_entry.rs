@@ -276,7 +276,9 @@ impl SceneEntry {
 fn scaled(splats: &Splats, factor: f32) -> Splats {
     let all = splats.iter();
     let all = all.map(|splat| Splat { scale: splat.scale.map(|side| side * factor), ..splat });
-    Splats::from_splats(splats.sh_degree(), all).with_origin(splats.origin())
+    Splats::from_splats(splats.sh_degree(), all)
+        .with_origin(splats.origin())
+        .with_order(splats.order())
 }
 
 pub(super) fn malformed(

@@ -55,7 +55,7 @@ use self::site::Site;
 use self::source::LAYERS;
 use self::stage::{LoadedScene, Stage};
 use quadrille_base::math::SimdLevel;
-use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::shading::{Profile, SplatOrder, StopRule};
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::variant::Variant;
@@ -110,6 +110,8 @@ pub struct Show {
     pub stop: Option<StopRule>,
     /// Near plane, in world units, that replaces the near planes of the profiles.
     pub near: Option<f64>,
+    /// Order of splats that replaces the order which the files of the scenes state.
+    pub order: Option<SplatOrder>,
     /// Exposures of the listed views.
     pub exposures: Option<Exposures>,
     /// SIMD level of the renderer.
@@ -185,6 +187,7 @@ pub fn serve(
         background: show.background,
         stop: show.stop,
         near: show.near,
+        order: show.order,
         exposures: show.exposures,
         level: show.level,
         config: show.config,

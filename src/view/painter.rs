@@ -15,7 +15,7 @@ use quadrille_base::image::difference::scaled_difference;
 use quadrille_base::image::exposure::exposed;
 use quadrille_base::image::{Frame, Layer, files, from_8_bit, to_8_bit};
 use quadrille_base::math::{SimdLevel, narrow};
-use quadrille_base::shading::{Profile, StopRule};
+use quadrille_base::shading::{Profile, SplatOrder, StopRule};
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::simulation::{Simulation, simulate};
@@ -30,9 +30,10 @@ use quadrille_suite::report::scale::Curve;
 pub(crate) struct Look {
     pub(crate) views: Vec<ListedView>,
     pub(crate) background: [f32; 3],
-    /// Stop rule and near plane that override the profile.
+    /// Stop rule, near plane and order that override the profile.
     pub(crate) stop: Option<StopRule>,
     pub(crate) near: Option<f64>,
+    pub(crate) order: Option<SplatOrder>,
     pub(crate) exposures: Option<Exposures>,
     pub(crate) level: SimdLevel,
     pub(crate) config: Config,
@@ -42,7 +43,8 @@ impl Look {
     pub(crate) fn profile(&self, scene: &LoadedScene, chosen: Option<Profile>) -> Profile {
         let profile = chosen.unwrap_or(scene.profile);
         let profile = self.near.map_or(profile, |near| profile.with_near(near));
-        Profile { stop: self.stop.unwrap_or(profile.stop), ..profile }
+        let (stop, order) = (self.stop.unwrap_or(profile.stop), self.order.or(profile.order));
+        Profile { stop, order, ..profile }
     }
 }
 

@@ -21,6 +21,7 @@ mod layers;
 mod lenses;
 mod metrics;
 mod oracle;
+mod order;
 mod poison;
 mod probe;
 mod profiles;

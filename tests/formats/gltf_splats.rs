@@ -7,7 +7,7 @@ use base64::Engine;
 use quadrille::convert::Action;
 use quadrille::nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 use quadrille::{
-    LoadOptions, OutputFormat, Scene, SceneInput, Splat, SplatAxes, load, write_table,
+    LoadOptions, OutputFormat, Scene, SceneInput, Splat, SplatAxes, SplatOrder, load, write_table,
 };
 use serde_json::{Value, json};
 
@@ -287,4 +287,41 @@ fn an_opacity_of_one_and_a_rounding_is_kept_in_a_file_of_the_field() {
     let Some(path) = shared::path("cases/splats-2/09-glb-drafts/opacity_1ulp.glb") else { return };
     let scene = load(path).unwrap();
     assert_eq!((scene.splats.len(), scene.dropped.total()), (200, 0));
+}
+
+/// The order that a document states is kept by a GLB, and named when another format loses it.
+#[test]
+fn the_order_of_splats_is_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut document, buffer, ply) = parts(folder.path());
+    let pointer = format!("/meshes/0/primitives/0/extensions/{SPLATTING}");
+    let stated = document.pointer(&format!("{pointer}/sortingMethod")).unwrap();
+    assert_eq!(stated, "zDepth", "trainers sort by depth, and the scene states nothing else");
+    document["buffers"][0]["uri"] = data_uri(&buffer);
+    for (method, order, warns) in [
+        (json!("zDepth"), SplatOrder::Depth, false),
+        (json!("cameraDistance"), SplatOrder::Distance, false),
+        (Value::Null, SplatOrder::Distance, false),
+        (json!("byName"), SplatOrder::Distance, true),
+        (json!(3), SplatOrder::Distance, true),
+    ] {
+        let extension = document.pointer_mut(&pointer).unwrap().as_object_mut().unwrap();
+        match &method {
+            Value::Null => drop(extension.remove("sortingMethod")),
+            method => drop(extension.insert("sortingMethod".to_owned(), method.clone())),
+        }
+        let path = write(folder.path(), "ordered.gltf", &document);
+        let scene = load(&path).unwrap();
+        assert_eq!(scene.splats.order(), Some(order), "{method}");
+        let warnings = &scene.encoding.warnings;
+        assert_eq!(warnings.iter().any(|text| text.contains("sortingMethod")), warns, "{method}");
+        // A GLB keeps it; a PLY says that it is lost.
+        let kept = folder.path().join("kept.glb");
+        write_table(&kept, &table(&path), OutputFormat::Glb).unwrap();
+        assert_eq!(load(&kept).unwrap().splats.order(), Some(order), "{method}");
+        let losses = OutputFormat::Ply.losses(&table(&path));
+        let is_told = losses.iter().any(|text| text.contains("--order distance"));
+        assert_eq!(is_told, order == SplatOrder::Distance, "{losses:?}");
+    }
+    assert_eq!(load(&ply).unwrap().splats.order(), None);
 }

@@ -316,6 +316,7 @@ fn exact_splat(mean: [f64; 2], sigmas: [f64; 2], turn: f64, opacity: f64) -> Exa
     let [p, q] = sigmas.map(|s| s * s);
     ExactSplat {
         depth: 1.0,
+        order: 1.0,
         mean_from_centre_px: mean,
         covariance: [
             p * cos * cos + q * sin * sin,

@@ -25,6 +25,7 @@ def render(
     *,
     profile: str | None = None,
     near: float | None = None,
+    order: str | None = None,
     layers: Sequence[str] = (),
     depth: str = "z",
     stop: str | None = None,
@@ -41,6 +42,8 @@ def render(
     scene, camera : the scene, and the camera that sees it.
     profile : the renderer whose picture it is, one of `profiles`; by default the one that the scene was trained for.
     near : depth in world units below which splats are left out, in place of the profile's.
+    order : order in which splats are blended: ``"z"``, by depth along the view, as trainers sort, or ``"distance"``, by
+        distance from the camera; by default the order that the scene's file states, else ``"z"``.
     layers : names of layers beside the colours: ``"depth"``, ``"depth-sum"``, ``"depth-inverse"``,
         ``"depth-median"``, ``"alpha"``, ``"normal"``, ``"id"``, ``"count"``, ``"top:8"`` (``top-id``, ``top-weight``).
     depth : ``"z"`` along the line of sight, or ``"distance"`` from the camera.
@@ -68,6 +71,7 @@ def render(
     look = {
         "profile": profile,
         "near": near,
+        "order": order,
         "layers": list(layers),
         "is_distance": depth == "distance",
         "stop": stop,
@@ -145,6 +149,7 @@ def simulate(
     settings: Mapping[str, Any] | None = None,
     profile: str | None = None,
     near: float | None = None,
+    order: str | None = None,
     maps: bool = False,
     threads: int | None = None,
     progress: Progress = None,
@@ -158,7 +163,7 @@ def simulate(
         ``"imitated:het+qm"``, ``"interlock"``, ``"compute"``, ``"gscore"``.
     preset : the emulated GPU, one of `presets`.
     settings : fields of the configuration by their names, such as ``{"tc.bins": 64}``.
-    profile, near : as in `render`.
+    profile, near, order : as in `render`.
     maps : also return ``maps``: for each variant of the pipeline, counts per pixel by name, [H, W] of uint32.
     threads : number of threads; by default the number of `set_threads`.
     progress : True for a bar, or a function of the stage, the work done, and the work in all.
@@ -185,6 +190,7 @@ def simulate(
             "settings": [f"{name}={_setting(value)}" for name, value in (settings or {}).items()],
             "profile": profile,
             "near": near,
+            "order": order,
             "maps": bool(maps),
             "threads": None if threads is None else checked_threads(threads),
             "progress": watch,

@@ -136,6 +136,12 @@ class Scene:
         return self._raw.format
 
     @property
+    def order(self) -> str | None:
+        """Order in which the scene's file asks for the splats to be blended, ``"z"`` or ``"distance"``; None if it does not
+        say."""
+        return self._raw.order
+
+    @property
     def profile_hint(self) -> str | None:
         """Name of the profile that the scene was trained for, if its file says so. `render` draws by it."""
         return self._raw.profile_hint
@@ -250,7 +256,8 @@ class Scene:
         arrays = tuple(np.concatenate(pair) for pair in zip(*parts))
         x, y, z = self._raw.origin
         model = self._raw.model if self._raw.model == other._raw.model else None
-        return _restored(arrays, degree, (x, y, z), self.profile_hint, model)
+        order = self._raw.order if self._raw.order == other._raw.order else None
+        return _restored(arrays, degree, (x, y, z), self.profile_hint, model, order)
 
     def transform(self, matrix: object) -> Scene:
         """The splats under a rotation, a uniform scale and a translation, with their orientations and spherical harmonics.
@@ -370,7 +377,7 @@ class Scene:
     def __reduce__(self) -> tuple[Any, ...]:
         raw = self._raw
         arrays = tuple(raw.attribute(name) for name in ("means", "quats", "scales", "opacities", "sh"))
-        return _restored, (arrays, raw.sh_degree, tuple(raw.origin), raw.profile_hint, raw.model)
+        return _restored, (arrays, raw.sh_degree, tuple(raw.origin), raw.profile_hint, raw.model, raw.order)
 
 
 def _restored(
@@ -379,9 +386,10 @@ def _restored(
     origin: tuple[float, float, float],
     profile_hint: str | None,
     model: str | None = None,
+    order: str | None = None,
 ) -> Scene:
     """The scene of a pickle."""
-    return Scene._of(_quadrille.Scene.restore(arrays, sh_degree, origin, profile_hint, model))
+    return Scene._of(_quadrille.Scene.restore(arrays, sh_degree, origin, profile_hint, model, order))
 
 
 def load(

@@ -294,6 +294,13 @@ impl<S: Simd> F64Lanes<S> {
         Self(self.0 - b.0, self.1 - b.1)
     }
 
+    /// Square roots.
+    #[inline(always)]
+    #[must_use]
+    pub fn sqrt(self) -> Self {
+        Self(self.0.sqrt(), self.1.sqrt())
+    }
+
     /// `1 / self`, relative error below 1e-13 for values normal in f32: an f32 quotient and one Newton step.
     #[inline(always)]
     pub fn recip(self, simd: S) -> Self {

@@ -16,7 +16,7 @@ pub use compare_op::CompareOp;
 pub use depth::DepthTest;
 pub use falloff::{cap_rounded_down, falloff_alpha, falloff_exponent};
 pub use profile::ALPHA_CUT;
-pub use profile::{JacobianClamp, OpacityFactor, Profile, StopRule};
+pub use profile::{JacobianClamp, OpacityFactor, Profile, SplatOrder, StopRule};
 pub use quad_blend::{QuadColour, under};
 pub use quad_blend::{under_channel, under_lanes};
 pub use stencil::{StencilOperation, StencilTest};

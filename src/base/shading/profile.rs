@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::choice;
 use crate::error::{Error, Result};
 
 /// Alpha below which a fragment is skipped: one step of an 8-bit channel (3DGS reference rasterizer).
@@ -29,6 +30,16 @@ pub enum OpacityFactor {
         /// Lower bound of `det / det'`.
         floor: f64,
     },
+}
+
+choice! {
+    /// Number by which splats are sorted, the least first.
+    pub enum SplatOrder {
+        /// Depth of the centre along the view, as trainers sort.
+        Depth = "z",
+        /// Distance of the centre from the camera, the default of `KHR_gaussian_splatting`.
+        Distance = "distance",
+    }
 }
 
 /// Rule for when a pixel accepts no more fragments.
@@ -93,6 +104,9 @@ pub struct Profile {
     /// Whether splats are flat discs, whose falloff is taken where the ray of a pixel meets them (2DGS). Otherwise they are
     /// ellipsoids, whose covariance is projected.
     pub is_disc: bool,
+    /// Order of splats in pictures by pinholes and orthographic cameras; `None` for the order that the scene's file states, else
+    /// by depth. Other cameras have the order by distance.
+    pub order: Option<SplatOrder>,
 }
 
 const INRIA: Profile = Profile {
@@ -107,6 +121,7 @@ const INRIA: Profile = Profile {
     alpha_cap: 0.99,
     stop: StopRule::Before(1e-4),
     is_disc: false,
+    order: None,
 };
 
 const LEAST_RATIO: f64 = 2.5e-5;
@@ -179,6 +194,17 @@ impl Profile {
         Self { near, is_near_limited: false, ..self }
     }
 
+    /// The profile for splats among surfaces, which cut the blend at their depth: in the order by depth, whatever the scene's
+    /// file states.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for the order by distance.
+    pub fn among_surfaces(self) -> Result<Self> {
+        let is_distance = self.order == Some(SplatOrder::Distance);
+        Error::refuse_if(is_distance, "order", "the order z among surfaces", "distance")?;
+        Ok(Self { order: Some(SplatOrder::Depth), ..self })
+    }
+
     /// The profile for code that draws ellipsoids only: the default profile, with the same near plane, in place of a profile
     /// of discs; and then a warning about their pictures.
     #[must_use]
@@ -188,8 +214,8 @@ impl Profile {
         }
         let warning = "the scene was trained as 2D Gaussians (2DGS), which are drawn as flat 3D Gaussians: the picture \
                        differs from that of the training, most where splats are seen from the side";
-        let (near, is_near_limited) = (self.near, self.is_near_limited);
-        (Self { near, is_near_limited, ..INRIA }, Some(warning))
+        let Self { near, is_near_limited, order, .. } = self;
+        (Self { near, is_near_limited, order, ..INRIA }, Some(warning))
     }
 
     /// Chooses the profile for code that draws ellipsoids only: `named`, else the profile that the scene's file names, else

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use super::outputs::OutputFlags;
 use crate::cli::exposures::ExposureFlags;
 use crate::cli::limits::{LimitFlags, parse_share};
-use crate::cli::options::NearFlag;
+use crate::cli::options::DepthFlags;
 use crate::cli::outputs::{Background, parse_background};
 use quadrille_base::image::metrics::Protocol;
 use quadrille_base::parse::finite;
@@ -80,7 +80,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "NAME", value_parser = Profile::named)]
     pub(super) profile: Option<Profile>,
     #[command(flatten)]
-    pub(super) near: NearFlag,
+    pub(super) depth: DepthFlags,
     #[command(flatten)]
     pub(super) reading: LoadOptions,
     // Last, since it ends with the heading of the views.

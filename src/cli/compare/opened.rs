@@ -184,7 +184,7 @@ fn with_scenes<T>(
 
 fn settings(args: &Args, scene: &Scene) -> RenderSettings {
     RenderSettings {
-        profile: args.near.applied(args.profile.unwrap_or_else(|| scene.profile())),
+        profile: args.depth.applied(args.profile.unwrap_or_else(|| scene.profile())),
         ..RenderSettings::default()
     }
 }

@@ -50,8 +50,8 @@ pub(super) fn drawn_splats(
             splats.push(splat);
         }
     }
-    // By definition, depths are compared as f32. The sort is stable, so ties stay in the scene's order.
-    splats.sort_by(|a, b| narrow(a.depth()).total_cmp(&narrow(b.depth())));
+    // By definition, numbers are compared as f32. The sort is stable, so ties stay in the scene's order.
+    splats.sort_by(|a, b| narrow(a.order(view)).total_cmp(&narrow(b.order(view))));
     Ok(splats)
 }
 

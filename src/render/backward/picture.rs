@@ -84,7 +84,7 @@ impl<'a> ScalarPicture<'a> {
         let expected = "a pinhole or orthographic camera";
         Error::refuse_if(is_other, "camera", expected, "another projection")?;
         settings.profile.refuse_discs()?;
-        let view = ViewTransform::of_camera(camera, &settings.profile);
+        let view = ViewTransform::of_camera(camera, &settings.profile, None);
         let splats = fragments::drawn_splats(scene, &view, task)?;
         Ok(Self {
             scene,
@@ -105,7 +105,7 @@ impl<'a> ScalarPicture<'a> {
         camera: &Camera,
         settings: &RenderSettings,
     ) -> Result<ScalarPicture<'b>> {
-        let view = ViewTransform::of_camera(camera, &settings.profile);
+        let view = ViewTransform::of_camera(camera, &settings.profile, None);
         let splats = self.splats.iter();
         let splats = splats.map(|s| PlaneSplat::project(scene, &view, s.index, Some(&s.limits)));
         let mut picture = ScalarPicture {

@@ -202,11 +202,16 @@ impl PlaneSplat {
         self.p_view.z
     }
 
+    pub(super) fn order(&self, view: &ViewTransform) -> f64 {
+        view.order_of(self.p_view.into(), self.depth())
+    }
+
     /// The splat in the form of the projection's definition, without its colour.
     pub(super) fn exact(&self, view: &ViewTransform) -> ExactSplat {
         let (half_size, [xx, xy, yy]) = (view.half_size_px(), self.unfiltered);
         ExactSplat {
             depth: self.depth(),
+            order: self.order(view),
             mean_from_centre_px: [0, 1].map(|axis| self.mean_px[axis] - half_size[axis]),
             covariance: [xx + view.low_pass_px2, xy, yy + view.low_pass_px2],
             determinant: self.determinants[1],

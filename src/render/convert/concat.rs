@@ -44,6 +44,8 @@ pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatT
     for other in tables {
         first.comments.extend(other.comments);
         first.file_bytes += other.file_bytes;
+        first.encoding.order =
+            first.encoding.order.filter(|own| other.encoding.order == Some(*own));
         // Comments of all inputs are kept; a model of mixed inputs follows them.
         if first.encoding.model != other.encoding.model {
             first.encoding.model = Some(SplatModel::Plain);

@@ -40,6 +40,7 @@ pub fn render_surfaces(
     layers: &LayerSettings,
 ) -> Result<(Frame, Vec<LayerPicture>, Counts)> {
     surfaces.check(camera, layers)?;
+    let settings = &RenderSettings { profile: settings.profile.among_surfaces()?, ..*settings };
     Ok(draw_layers(splats, camera, settings, layers, Some(surfaces)))
 }
 
@@ -227,8 +228,8 @@ pub(super) fn blend(
     surfaces: Option<&Surfaces>,
     mut blended: impl FnMut(BlendedFragment),
 ) -> Vec<Accumulated> {
-    // By definition, depths are compared as f32. The sort is stable, so ties stay in the scene's order.
-    footprints.sort_by(|(a, ..), (b, ..)| narrow(a.depth).total_cmp(&narrow(b.depth)));
+    // By definition, numbers are compared as f32. The sort is stable, so ties stay in the scene's order.
+    footprints.sort_by(|(a, ..), (b, ..)| narrow(a.order).total_cmp(&narrow(b.order)));
     let across = |x: u16| usize::from(x - window.x0);
     let down = |y: u16| usize::from(y - window.y0);
     let width = across(window.x1) + 1;

@@ -231,7 +231,7 @@ impl Renderer {
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) if the camera has another size than the surfaces or is neither
-    /// a pinhole nor orthographic, or if depths of `layers` are distances;
+    /// a pinhole nor orthographic, if depths of `layers` are distances, or for splats in the order by distance;
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the content of `frame` is unspecified.
     pub fn render_surfaces(
         &mut self,
@@ -243,6 +243,7 @@ impl Renderer {
         task: &Task,
     ) -> Result<(Vec<LayerPicture>, Counts, RenderTimes)> {
         scene.surfaces.check(camera, layers)?;
+        let settings = &RenderSettings { profile: settings.profile.among_surfaces()?, ..*settings };
         let drawing = Drawing { settings, surfaces: Some(scene.surfaces) };
         if !layers.layers.is_empty() {
             return self.layered(frame, scene.splats, camera, drawing, layers, task);

@@ -17,6 +17,8 @@ pub(super) const MAX_FOOTPRINTS: usize = 2;
 pub struct ExactSplat {
     /// Depth in view space; for fisheyes and panoramas, the distance from the camera.
     pub depth: f64,
+    /// Number by which the splat is sorted: the depth, or the distance.
+    pub order: f64,
     /// Centre in pixels from the picture's centre.
     pub mean_from_centre_px: [f64; 2],
     /// 2D covariance with the low-pass filter: xx, xy, yy, square pixels. The unit matrix for a disc.
@@ -45,6 +47,7 @@ struct PlaneCentre {
     /// Derivatives of the pixel position by the position in view space.
     jacobian: Matrix2x3<f64>,
     depth: f64,
+    order: f64,
 }
 
 /// Projects a point in view space; `None` if it is culled or outside the domain of the projection.
@@ -69,6 +72,7 @@ fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
         ],
         jacobian: Matrix2x3::new(rx, 0.0, -fx * tx / divisor, 0.0, ry, -fy * ty / divisor),
         depth: z,
+        order: view.order_of(p_view, z),
     })
 }
 
@@ -100,6 +104,7 @@ fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
         px,
         jacobian: Matrix2x3::from_fn(|r, c| view.focal_px[r] * point.gradient[r][c]),
         depth,
+        order: view.order_of(p_view, depth),
     })
 }
 
@@ -186,6 +191,7 @@ impl ExactSplat {
             };
         let shape = Self {
             depth: centre.depth,
+            order: centre.order,
             mean_from_centre_px: centre.px,
             covariance: [xx + blur, xy, yy + blur],
             determinant,
@@ -204,6 +210,7 @@ impl ExactSplat {
         let (disc, centre) = ExactDisc::project(view, splat, p_view);
         let shape = Self {
             depth: p_view[2],
+            order: view.order_of(p_view, p_view[2]),
             mean_from_centre_px: centre,
             covariance: [1.0, 0.0, 1.0],
             determinant: 1.0,

@@ -11,7 +11,7 @@ use super::source::{ShScratch, SplatSource};
 use super::transpose::transpose;
 use super::view_transform::ViewTransform;
 use quadrille_base::math::buffer::{Buffer, Line, StreamedLines, stream_lines};
-use quadrille_base::math::{SimdLevel, fit, low};
+use quadrille_base::math::{SimdLevel, fit, low, narrow};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_scene::bytes::ReadAhead;
@@ -289,7 +289,8 @@ fn project_exactly<S: Simd, T: SplatSource + ?Sized>(
             let shape = shape.coloured(view, splats.sh_degree(), &splat);
             for (footprint, bounds) in shape.footprints(view) {
                 if output.len < output.splats.len() {
-                    output.push(footprint.to_projected(index_u32(b * BLOCK + lane)), bounds);
+                    let splat = footprint.to_projected(index_u32(b * BLOCK + lane));
+                    output.push(splat, narrow(footprint.order), bounds);
                 }
             }
         }
@@ -327,10 +328,10 @@ impl ChunkOutput<'_, '_> {
         }
     }
 
-    fn push(&mut self, splat: ProjectedSplat, bounds: PixelBounds) {
+    fn push(&mut self, splat: ProjectedSplat, order: f32, bounds: PixelBounds) {
         self.splats.store(self.len, bytemuck::cast(splat));
         self.bounds[self.len] = bounds;
-        self.keys[self.len] = splat.depth.to_bits();
+        self.keys[self.len] = order.to_bits();
         self.len += 1;
     }
 }
@@ -345,17 +346,22 @@ fn push_with_fallback<S: Simd, T: SplatSource + ?Sized>(
     output: &mut ChunkOutput<'_, '_>,
 ) {
     let fields = lanes.fields.map(|f| f.to_array());
-    let (columns, rows) = (lanes.columns.to_array(), lanes.rows.to_array());
+    let [columns, rows, keys] =
+        [lanes.columns, lanes.rows, lanes.depth_key].map(|lanes| lanes.to_array());
     for lane in 0..BLOCK {
         if lanes.visible >> lane & 1 == 1 {
             let record: ProjectedSplat = bytemuck::cast(fields.map(|f| f[lane]));
-            output.push(record, unpack_bounds(columns[lane], rows[lane]));
+            output.push(
+                record,
+                f32::from_bits(keys[lane]),
+                unpack_bounds(columns[lane], rows[lane]),
+            );
         } else if lanes.fallback >> lane & 1 == 1 {
             let index = fields[15][lane].to_bits();
             let exact =
                 ExactSplat::project(view, splats.sh_degree(), &splats.splat(index as usize));
             if let Some((exact, bounds)) = exact.and_then(|e| Some((e, e.bounds(view)?))) {
-                output.push(exact.to_projected(index), bounds);
+                output.push(exact.to_projected(index), narrow(exact.order), bounds);
             }
         }
     }

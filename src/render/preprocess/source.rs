@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use fearless_simd::{Level, Simd};
 use quadrille_base::math::{CacheLevel, SimdLevel, prefetch_to};
+use quadrille_base::shading::SplatOrder;
 use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
 
@@ -37,6 +38,11 @@ pub trait SplatSource: Sync {
 
     /// Point in world space that the centres are relative to.
     fn origin(&self) -> [f64; 3];
+
+    /// Order in which the scene's file asks for the splats to be blended.
+    fn order(&self) -> Option<SplatOrder> {
+        None
+    }
 
     /// Whether any splat of a block may be in view; other blocks are not read.
     #[inline(always)]
@@ -120,6 +126,10 @@ impl SplatSource for Splats {
 
     fn origin(&self) -> [f64; 3] {
         self.origin()
+    }
+
+    fn order(&self) -> Option<SplatOrder> {
+        self.order()
     }
 
     #[inline(always)]

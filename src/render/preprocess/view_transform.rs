@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::source::SplatSource;
-use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
+use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile, SplatOrder};
 use quadrille_scene::{Camera, Projection};
 
 /// Projection constants of a camera and a profile. World space is relative to the origin of the scene's splats.
@@ -41,16 +41,22 @@ pub struct ViewTransform {
     pub opacity_factor: OpacityFactor,
     /// Whether splats are discs; see [`Profile::is_disc`].
     pub is_disc: bool,
+    /// Whether splats whose depth is measured along the view are sorted by their distance.
+    pub(crate) is_by_distance: bool,
 }
 
 impl ViewTransform {
     /// Computes the constants for frames of `splats` by `camera` under `profile`.
     pub fn new<T: SplatSource + ?Sized>(splats: &T, camera: &Camera, profile: &Profile) -> Self {
-        Self::of_camera(&camera.relative_to(splats.origin()), profile)
+        Self::of_camera(&camera.relative_to(splats.origin()), profile, splats.order())
     }
 
-    /// Computes the constants for a camera in the world space of the splats.
-    pub(crate) fn of_camera(camera: &Camera, profile: &Profile) -> Self {
+    /// Computes the constants for a camera in the world space of the splats, whose file states an order.
+    pub(crate) fn of_camera(
+        camera: &Camera,
+        profile: &Profile,
+        stated: Option<SplatOrder>,
+    ) -> Self {
         let size = [f64::from(camera.width), f64::from(camera.height)];
         let rows = camera.view_from_world;
         let slope_limits = std::array::from_fn(|axis| {
@@ -86,6 +92,8 @@ impl ViewTransform {
             low_pass_px2: profile.low_pass_px2,
             opacity_factor: profile.opacity_factor,
             is_disc: profile.is_disc,
+            is_by_distance: profile.order.or(stated) == Some(SplatOrder::Distance)
+                && camera.projection.has_axial_depth(),
         }
     }
 
@@ -111,6 +119,11 @@ impl ViewTransform {
     /// Whether a splat of this depth is culled.
     pub fn culls(&self, depth: f64) -> bool {
         depth <= self.near || depth > self.far
+    }
+
+    /// Number by which a splat with a centre in view space and a depth is sorted.
+    pub(crate) fn order_of(&self, [x, y, z]: [f64; 3], depth: f64) -> f64 {
+        if self.is_by_distance { (x * x + y * y + z * z).sqrt() } else { depth }
     }
 
     /// Picture width if left and right edges meet, in pixels.

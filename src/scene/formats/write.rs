@@ -9,6 +9,7 @@ use crate::encoding::SplatModel;
 use crate::morton::improved_order;
 use crate::table::{RawColumns, SplatTable, profile_of_model};
 use quadrille_base::output::{check_folder, write_folder, write_whole_if};
+use quadrille_base::shading::SplatOrder;
 use quadrille_base::{Error, Result, Task};
 
 /// Format in which scenes are written.
@@ -233,6 +234,12 @@ impl OutputFormat {
     /// Warnings about content of `table` that the format cannot hold, one sentence each.
     pub fn losses(self, table: &SplatTable) -> Vec<String> {
         let mut losses = Vec::new();
+        if table.encoding.order == Some(SplatOrder::Distance) && self != Self::Glb {
+            losses.push(
+                "the order by distance, which the scene states, is left out: draw the output with --order distance"
+                    .to_owned(),
+            );
+        }
         if self == Self::Ply {
             return losses;
         }

@@ -34,6 +34,13 @@ impl<S: Simd> InView<S> {
         Self { p, inverse: p[2].mul_add(per_z, constant).recip(simd), in_front }
     }
 
+    /// Distances of the centres from the camera.
+    #[inline(always)]
+    pub(super) fn distance(&self) -> f32x16<S> {
+        let [x, y, z] = self.p;
+        x.mul_add(x, y.mul_add(y, z.times(z))).sqrt().narrow()
+    }
+
     /// Centres in pixels from the picture's centre.
     #[inline(always)]
     pub(super) fn mean_from_centre(&self, simd: S, view: &ViewTransform) -> [f32x16<S>; 2] {

@@ -216,7 +216,7 @@ pub(super) fn project<'a, S: Simd>(
         fields,
         columns,
         rows,
-        depth_key: depth.bitcast(),
+        depth_key: if view.is_by_distance { inside.distance() } else { depth }.bitcast(),
         visible: visible & !sh.invalid,
         fallback,
     })

@@ -19,6 +19,7 @@ use crate::scene_file::SceneFormat;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use crate::transform::Similarity;
+use quadrille_base::shading::SplatOrder;
 use quadrille_base::{Error, Result, Task};
 
 pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
@@ -48,8 +49,12 @@ pub(super) const LOSSES: &str = "no antialiasing flag; opacities and scales are 
 const DRAWN_SETTINGS: [(&str, &str); 3] =
     [("kernel", "ellipse"), ("colorSpace", "srgb_rec709_display"), ("projection", "perspective")];
 
-const SORTING_NOTE: &str = "the format sorts by distance and cuts at 3 standard deviations; this program sorts by \
-     depth and cuts at an alpha of 1/255";
+const CUT_NOTE: &str =
+    "the format cuts splats at 3 standard deviations; this program cuts them at an alpha of 1/255";
+
+/// Values of `sortingMethod`; the first is the default.
+pub(super) const SORTING_METHODS: [(&str, SplatOrder); 2] =
+    [("cameraDistance", SplatOrder::Distance), ("zDepth", SplatOrder::Depth)];
 
 pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("glTF"),
@@ -70,6 +75,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let (mut rows, mut others) = (0_usize, 0_usize);
     let mut packed_axes = None;
     let mut warnings = unknown_settings(&document);
+    let order = stated_order(&document, &mut warnings);
     let nodes = PlacedNodes::of(&document, &store)?;
     warnings.extend(nodes.warning.clone());
     for instance in instances(&document, &nodes, &store)? {
@@ -114,7 +120,14 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let compression = if packed_axes.is_some() { "SPZ in glTF 2.0" } else { "none, glTF 2.0" };
     let mut encoding = SceneEncoding::new(compression, LOSSES);
     encoding.axes = SplatAxes::LUF;
-    encoding.notes.push(SORTING_NOTE.to_owned());
+    encoding.notes.push(CUT_NOTE.to_owned());
+    encoding.order = order;
+    if order == Some(SplatOrder::Distance) {
+        encoding.notes.push(
+            "its splats are blended in the order of their distance, as it states (--order z blends by depth, as trainers do)"
+                .to_owned(),
+        );
+    }
     if let Some((axes, are_stated)) = packed_axes {
         (encoding.axes, encoding.axes_stated) = (axes, are_stated);
         let why = if are_stated { "it states" } else { "of SPZ" };
@@ -145,6 +158,31 @@ fn unknown_settings(document: &GltfDocument) -> BTreeSet<String> {
         })
     });
     settings.collect()
+}
+
+/// The order of splats that the document states, or else the extension's default.
+fn stated_order(document: &GltfDocument, warnings: &mut BTreeSet<String>) -> Option<SplatOrder> {
+    let primitives = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
+    let mut orders = primitives.filter_map(|p| p.extensions.get(SPLATTING)).map(|extension| {
+        let [default, _] = SORTING_METHODS;
+        let Some(value) = extension.get("sortingMethod") else { return default };
+        let known = SORTING_METHODS.into_iter().find(|(name, _)| value.as_str() == Some(*name));
+        known.unwrap_or_else(|| {
+            let drawn = default.0;
+            warnings.insert(format!(
+                "its sortingMethod {value} is not supported, and {drawn} is drawn"
+            ));
+            default
+        })
+    });
+    let first = orders.next();
+    let others = orders.filter(|order| Some(*order) != first).count();
+    if let (Some((name, _)), 1..) = (first, others) {
+        warnings.insert(format!(
+            "parts of it state another sortingMethod than the first, {name}, which all have in the picture"
+        ));
+    }
+    first.map(|(_, order)| order)
 }
 
 fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {

@@ -2,11 +2,12 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::splats::SPLATTING;
+use super::splats::{SORTING_METHODS, SPLATTING};
 use crate::activation::sigmoid;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::math::{SH_C0, byte, narrow};
+use quadrille_base::shading::SplatOrder;
 use quadrille_base::{Error, Result, Task};
 
 const U8: u32 = 5121;
@@ -69,6 +70,9 @@ pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) ->
         attributes.accessors[0]["min"] = json!(bounds(f32::min, f32::INFINITY));
         attributes.accessors[0]["max"] = json!(bounds(f32::max, f32::NEG_INFINITY));
     }
+    let order = table.encoding.order.unwrap_or(SplatOrder::Depth);
+    let sorting = SORTING_METHODS.into_iter().find(|(_, known)| *known == order);
+    let sorting = sorting.map(|(name, _)| name);
     let document = json!({
         "asset": {"version": "2.0", "generator": concat!("quadrille ", env!("CARGO_PKG_VERSION"))},
         "extensionsUsed": [SPLATTING],
@@ -84,7 +88,7 @@ pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) ->
             "extensions": {SPLATTING: {
                 "kernel": "ellipse",
                 "colorSpace": "srgb_rec709_display",
-                "sortingMethod": "cameraDistance",
+                "sortingMethod": sorting,
                 "projection": "perspective",
             }},
         }]}],

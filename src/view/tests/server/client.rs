@@ -141,6 +141,7 @@ impl Server {
             background: [0.2, 0.4, 0.6],
             stop: None,
             near: None,
+            order: None,
             exposures: None,
             level: SimdLevel::best(),
             config: Config::default(),
