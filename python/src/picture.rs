@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use quadrille::{Error, Frame, PictureFormat, Protocol, compare_with_map};
 use quadrille_base::choice::Choice;
-use quadrille_base::image::to_8_bit;
+use quadrille_base::image::{ColourCorrection, to_8_bit};
 use quadrille_evaluation::{LpipsKind, LpipsMetrics};
 
 use crate::arrays::{Floats, array, array_of_frame, frame_of_array};
@@ -105,16 +105,22 @@ pub(crate) fn compare<'py>(
     a: Floats<'_>,
     b: Floats<'_>,
     protocol: &str,
+    colour_correction: Option<&str>,
     lpips: Vec<String>,
     weights: Option<PathBuf>,
 ) -> PyResult<(String, Bound<'py, PyAny>)> {
     let protocol = Protocol::named(protocol).map_err(|error| to_python(error.about("protocol")))?;
     let [a, b] = [("a", a), ("b", b)].map(|(name, rgba)| frame_of_array(name, &rgba));
     let (a, b): (Frame, Frame) = (a?, b?);
+    let correction = colour_correction.map(ColourCorrection::named).transpose();
+    let correction = correction.map_err(|error| to_python(error.about("colour_correction")))?;
     let nets = nets(lpips, weights)?;
     let (comparison, map, distances) = run(py, |_| {
-        let (comparison, map) = compare_with_map(&a, &b, protocol)?;
-        Ok((comparison, map, nets.measure([&a, &b], protocol)?))
+        let corrected =
+            correction.map(|map| map.corrected([&a, &b], [0.0; 3], None)).transpose()?;
+        let [a, b] = corrected.as_ref().map_or([&a, &b], |[a, b]| [a, b]);
+        let (comparison, map) = compare_with_map(a, b, protocol)?;
+        Ok((comparison, map, nets.measure([a, b], protocol)?))
     })?;
     let mut document = serde_json::json!(comparison);
     let distances = serde_json::json!(distances);

@@ -380,3 +380,39 @@ def test_order(tmp_path):
     assert (other + scene).order is None
     drawn = quadrille.render(other, camera).rgba
     assert np.abs(drawn - by_distance).max() < 1e-3 < np.abs(drawn - by_depth).max()
+
+
+def _quadratic(picture, photo, fits=5, saturated=0.5 / 255):
+    """The correction of multinerf, by least squares of numpy."""
+    inside = lambda values: (values >= saturated) & (values <= 1 - saturated)  # noqa: E731
+    at_first = inside(picture)
+    for _ in range(fits):
+        r, g, b = picture.T
+        terms = np.stack([r * r, r * g, r * b, g * g, g * b, b * b, r, g, b, np.ones_like(r)], 1)
+        maps = []
+        for channel in range(3):
+            used = at_first[:, channel] & inside(picture[:, channel]) & inside(photo[:, channel])
+            maps.append(np.linalg.lstsq(terms * used[:, None], photo[:, channel] * used, rcond=-1)[0])
+        picture = np.clip(terms @ np.stack(maps, 1), 0, 1)
+    return picture
+
+
+def _affine(picture, photo):
+    """The correction of gsplat: the photo is mapped to the picture, and the picture back."""
+    slope = ((photo * picture).mean(0) - photo.mean(0) * picture.mean(0)) / photo.var(0)
+    return np.clip((picture - picture.mean(0) + slope * photo.mean(0)) / slope, 0, 1)
+
+
+@pytest.mark.parametrize(("name", "corrected"), [("affine", _affine), ("quadratic", _quadratic)])
+def test_colour_correction(name, corrected):
+    random = np.random.default_rng(5)
+    photo = np.clip(random.normal(0.5, 0.3, (40, 30, 3)), 0, 1).astype(np.float32)
+    picture = np.clip(0.7 * photo**1.2 + 0.1 + random.normal(0, 0.02, photo.shape), 0, 1).astype(np.float32)
+    expected = corrected(picture.reshape(-1, 3).astype(np.float64), photo.reshape(-1, 3).astype(np.float64))
+    found = quadrille.compare(picture, photo, protocol="gsplat", colour_correction=name)
+    own = quadrille.compare(expected.reshape(photo.shape), photo, protocol="gsplat")
+    assert found["psnr_db"] > quadrille.compare(picture, photo, protocol="gsplat")["psnr_db"] + 1
+    for metric, bound in (("psnr_db", 1e-4), ("ssim", 1e-6), ("flip", 1e-5), ("max_abs", 1e-5)):
+        assert abs(found[metric] - own[metric]) < bound, metric
+    with pytest.raises(ValueError, match="colour_correction.*quadratic.*cubic"):
+        quadrille.compare(picture, photo, colour_correction="cubic")

@@ -117,6 +117,7 @@ impl Compared<'_> {
         let mut evaluator = Evaluator {
             protocol: args.protocol,
             background: args.background.0,
+            colour_correction: args.colour_correction,
             masks: self.masks.as_ref(),
             lpips: &self.lpips,
             journal: outputs.journal(conditions, count)?,
@@ -157,6 +158,12 @@ impl Compared<'_> {
                     .to_owned(),
             ),
             None => {}
+        }
+        if let Some(correction) = self.args.colour_correction {
+            let name = correction.name();
+            clauses.push(format!(
+                "colours of the first picture corrected to the second by the {name} map"
+            ));
         }
         clauses.extend(self.lpips.kinds().iter().map(|kind| kind.clause().to_owned()));
         Conditions { protocol: self.args.protocol, background: self.args.background.0, clauses }

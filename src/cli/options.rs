@@ -31,7 +31,7 @@ pub(super) struct DepthFlags {
     pub(super) near: NearFlag,
     /// Order in which splats are blended: z, by depth along the view, as trainers sort, or distance, by distance from the
     /// camera, which fisheyes and panoramas always have [default: the order that the scene file states, else z]
-    #[arg(long, value_name = "z|distance", value_parser = str::parse::<SplatOrder>)]
+    #[arg(long, value_name = "z|distance")]
     pub(super) order: Option<SplatOrder>,
 }
 

@@ -178,20 +178,15 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();
     args.check_memory(&cameras, &methods, (output.as_ref(), scene.splats.len()), session)?;
-    let views = args.views.files().chain(args.path.files());
-    let views = views.chain(args.meshes.files());
-    let mut outputs = Outputs::beside(views.chain(config_file).chain([path]));
+    let inputs = args.views.files().chain(args.path.files()).chain(args.meshes.files());
+    let mut outputs = Outputs::beside(inputs.chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
     if let Some(output) = &output {
         output.template.prepare(&mut outputs, &cameras, &names)?;
     }
     files.prepare(&mut outputs, &cameras, &names)?;
-    let mut profile =
-        args.depth.applied(args.flags.profile_of_ellipsoids(scene.profile_hint, session)?);
-    let meshes = meshes::load(&args.meshes, &cameras, session)?;
-    if meshes.is_some() {
-        profile = profile.among_surfaces()?;
-    }
+    let own = args.flags.profile_of_ellipsoids(scene.profile_hint, session)?;
+    let (meshes, profile) = meshes::load(&args.meshes, &cameras, args.depth.applied(own), session)?;
     let job = SimJob {
         args,
         scene: &scene,

@@ -1,7 +1,7 @@
 //! The loop over pairs: pictures are loaded, compared, and handed to an observer.
 
-use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::{Measure, Protocol};
+use quadrille_base::image::{ColourCorrection, Frame};
 use quadrille_base::{Error, Result, Task};
 
 use super::evaluated::Evaluated;
@@ -70,6 +70,8 @@ pub struct Evaluator<'a> {
     pub protocol: Protocol,
     /// Colour behind both pictures, in sRGB.
     pub background: [f32; 3],
+    /// Correction of the first picture's colours to the second's before they are compared.
+    pub colour_correction: Option<ColourCorrection>,
     /// Masks of the pixels that count; `None` counts all pixels.
     pub masks: Option<&'a Masks>,
     /// Perceptual distances to measure.
@@ -193,13 +195,20 @@ impl Evaluator<'_> {
 
     fn measured(&self, pair: &PairName, [a, b]: [&Frame; 2]) -> Result<(PairRow, Vec<f32>)> {
         let mask = self.masks.map(|masks| masks.of(pair, b)).transpose()?;
-        let measure =
-            Measure { protocol: self.protocol, background: self.background, mask: mask.as_deref() };
-        let (comparison, errors) = measure.compare(a, b)?;
+        let (protocol, mask_of) = (self.protocol, mask.as_deref());
+        let corrected = self
+            .colour_correction
+            .map(|correction| correction.corrected([a, b], self.background, mask_of))
+            .transpose()?;
+        let ([a, b], background) = match &corrected {
+            Some([a, b]) => ([a, b], [0.0; 3]),
+            None => ([a, b], self.background),
+        };
+        let (comparison, errors) = Measure { protocol, background, mask: mask_of }.compare(a, b)?;
         let mut lpips = LpipsDistances::default();
         if !self.lpips.kinds().is_empty() {
-            let [a, b] = [a, b].map(|picture| self.masked(picture, mask.as_deref()));
-            lpips = self.lpips.measure([&a, &b], self.protocol)?;
+            let [a, b] = [a, b].map(|picture| masked(picture, background, mask_of));
+            lpips = self.lpips.measure([&a, &b], protocol)?;
         }
         let share = |mask: &Vec<bool>| {
             mask.iter().filter(|counts| **counts).count() as f64 / mask.len() as f64
@@ -213,17 +222,17 @@ impl Evaluator<'_> {
         };
         Ok((row, errors))
     }
+}
 
-    /// Picture over the background, black where pixels do not count.
-    fn masked(&self, picture: &Frame, mask: Option<&[bool]>) -> Frame {
-        let mut picture = picture.to_srgb().over(self.background);
-        for (pixel, counts) in picture.pixels_mut().iter_mut().zip(mask.unwrap_or_default()) {
-            if !counts {
-                *pixel = [0.0, 0.0, 0.0, 1.0];
-            }
+/// Picture over the background, black where pixels do not count.
+fn masked(picture: &Frame, background: [f32; 3], mask: Option<&[bool]>) -> Frame {
+    let mut picture = picture.to_srgb().over(background);
+    for (pixel, counts) in picture.pixels_mut().iter_mut().zip(mask.unwrap_or_default()) {
+        if !counts {
+            *pixel = [0.0, 0.0, 0.0, 1.0];
         }
-        picture
     }
+    picture
 }
 
 #[cfg(test)]
@@ -281,6 +290,7 @@ mod tests {
     fn errors_of_pairs_leave_the_others_and_errors_of_the_observer_end_all() {
         let run = |is_closed| {
             let mut evaluator = Evaluator {
+                colour_correction: None,
                 protocol: Protocol::Inria,
                 background: [0.0; 3],
                 masks: None,

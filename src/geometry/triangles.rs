@@ -2,9 +2,10 @@
 //! index buffer ("Reducing Shading on GPUs using Quad-Fragment Merging", section 5).
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::camera::MeshCamera;
 use super::files::{Corner, Material, Mesh, Texture, bounds};
@@ -152,7 +153,8 @@ impl<M: Borrow<Mesh> + Send + Sync> GridSource for Triangles<M> {
     ) -> ControlFlow<()> {
         task.flow()?;
         let run = &self.runs[batch];
-        let mut numbers = HashMap::with_capacity(run.triangles.len());
+        // A grid has too few vertices for a file to slow down this map by equal hashes.
+        let mut numbers = FxHashMap::with_capacity_and_hasher(run.triangles.len(), FxBuildHasher);
         let mut vertices = Vec::with_capacity(run.triangles.len());
         let mut ids = Vec::with_capacity(run.triangles.len());
         let (mut colours, mut second_uvs) = (Vec::new(), Vec::new());
@@ -175,7 +177,8 @@ impl<M: Borrow<Mesh> + Send + Sync> GridSource for Triangles<M> {
         let neighbours = match self.adjacency {
             Adjacency::Vertex => neighbours(&triangles),
             Adjacency::Position => {
-                let mut positions = HashMap::with_capacity(vertices.len());
+                let mut positions =
+                    FxHashMap::with_capacity_and_hasher(vertices.len(), FxBuildHasher);
                 let mut position = |vertex: u16| {
                     let next = fit::<u16>(positions.len());
                     *positions.entry(ids[usize::from(vertex)]).or_insert(next)

@@ -260,6 +260,39 @@ fn a_background_is_put_behind_both_pictures() {
     expect(USAGE, &[&a, &b, "--background", "transparent"]);
 }
 
+/// A picture of another exposure is equal after the correction, over any background; the order of the pictures counts, and the
+/// conditions name the map.
+#[test]
+fn colours_are_corrected_before_all_metrics() {
+    let folder = Folder::new();
+    let colours = (0..108_u8)
+        .map(|at| [40, 7 * (at % 12), 5 * (at / 12)].map(|v| 0.2 + f32::from(v) / 160.0));
+    let photo: Vec<[f32; 4]> = colours.map(|[r, g, b]| [r, g, b, 1.0]).collect();
+    let darker = photo.iter().map(|[r, g, b, _]| [0.5 * r, 0.7 * g + 0.1, 0.6 * b, 0.75]);
+    let a = folder.with("a.npy", &Frame::from_pixels(12, 9, darker.collect()));
+    let b = folder.with("b.npy", &Frame::from_pixels(12, 9, photo));
+    let plain = json(&[&a, &b, "--protocol", "gsplat"]);
+    assert!(plain["pairs"][0]["psnr_db"].as_f64().unwrap() < 20.0, "{plain}");
+    for (map, background) in
+        [("affine", "0,0,0"), ("quadratic", "0,0,0"), ("affine", "0.4,0.5,0.6")]
+    {
+        let flags =
+            ["--protocol", "gsplat", "--colour-correction", map, "--background", background];
+        let corrected = json(&[&[&a[..], &b], &flags[..]].concat());
+        let pair = &corrected["pairs"][0];
+        assert!(pair["psnr_db"].as_f64().is_none_or(|psnr| psnr > 90.0), "{map}: {pair}");
+        assert!(pair["ssim"].as_f64().unwrap() > 0.999_99 && pair["flip"].as_f64().unwrap() < 1e-3);
+        assert_eq!(pair["alpha_max_abs"], 0.25);
+        let words = corrected["conditions"].as_str().unwrap();
+        assert!(words.contains(&format!("by the {map} map")), "{words}");
+    }
+    let poly = json(&[&a, &b, "--colour-correction", "quadratic"]);
+    let swapped = json(&[&b, &a, "--colour-correction", "quadratic"]);
+    assert_ne!(poly["pairs"][0]["mse"], swapped["pairs"][0]["mse"]);
+    expect(USAGE, &[&a, &b, "--colour-correction", "cubic"]);
+    expect(USAGE, &[&a, &b, "--colour-correction", "affine", "--layers"]);
+}
+
 #[test]
 fn photographs_in_jpeg_are_compared() {
     let folder = Folder::new();

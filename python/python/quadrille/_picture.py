@@ -127,6 +127,7 @@ def compare(
     b: object,
     *,
     protocol: str = "inria",
+    colour_correction: str | None = None,
     lpips: str | Sequence[str] = (),
     lpips_weights: str | os.PathLike[str] | None = None,
     error_map: bool = False,
@@ -139,6 +140,9 @@ def compare(
         float, of uint8 (0 to 255) or of uint16 (0 to 65535).
     protocol : ``"inria"`` clamps and rounds to 8 bits first, as the published numbers of 3DGS do; ``"gsplat"`` clamps;
         ``"float"`` does neither.
+    colour_correction : correction of the colours of ``a`` to those of ``b`` before all metrics: ``"affine"``, a factor and an
+        offset per channel, or ``"quadratic"``, a polynomial of all channels. With ``"gsplat"``, the metrics are gsplat's
+        cc_psnr, cc_ssim and cc_lpips.
     lpips : perceptual distances to measure, ``"vgg"`` (values of 0 to 1, as the original trainer), ``"alex"`` (scaled to
         -1 to 1, as gsplat and nerfstudio) or ``"vgg-scaled"``: ``lpips_vgg``, ``lpips_alex``, ``lpips_vgg_scaled``.
     lpips_weights : file or folder of their weights; by default the environment variable ``QUADRILLE_LPIPS_WEIGHTS``, else
@@ -161,7 +165,7 @@ def compare(
     """
     kinds = [lpips] if isinstance(lpips, str) else list(lpips)
     weights = None if lpips_weights is None else os.fspath(lpips_weights)
-    text, flip = _quadrille.compare(_rgba(a, "a"), _rgba(b, "b"), protocol, kinds, weights)
+    text, flip = _quadrille.compare(_rgba(a, "a"), _rgba(b, "b"), protocol, colour_correction, kinds, weights)
     found: dict[str, Any] = json.loads(text)
     if error_map:
         found["flip_map"] = flip

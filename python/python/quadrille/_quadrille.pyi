@@ -173,7 +173,12 @@ def axes_of_covariances(covars: _Floats) -> tuple[_Floats, _Floats]: ...
 def bench(job: Mapping[str, Any]) -> tuple[str, list[str]]: ...
 def build_info() -> list[tuple[str, str]]: ...
 def compare(
-    a: _Floats, b: _Floats, protocol: str, lpips: list[str], weights: str | None
+    a: _Floats,
+    b: _Floats,
+    protocol: str,
+    colour_correction: str | None,
+    lpips: list[str],
+    weights: str | None,
 ) -> tuple[str, _Floats]: ...
 def convert(
     job: Mapping[str, Any], cameras: Sequence[Camera] | None, progress: _Progress

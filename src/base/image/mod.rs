@@ -1,5 +1,6 @@
 //! Pictures: in memory, in files, and compared with each other.
 
+mod colour_correction;
 pub mod crop;
 pub mod difference;
 mod eight_bit;
@@ -14,6 +15,7 @@ pub mod orientation;
 pub mod resize;
 pub mod srgb;
 
+pub use colour_correction::ColourCorrection;
 pub use eight_bit::{from_8_bit, to_8_bit};
 pub use frame::{ColourSpace, Frame, composite_over};
 pub use layers::{Layer, LayerPicture, TopCount};

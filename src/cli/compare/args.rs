@@ -5,6 +5,7 @@ use crate::cli::exposures::ExposureFlags;
 use crate::cli::limits::{LimitFlags, parse_share};
 use crate::cli::options::DepthFlags;
 use crate::cli::outputs::{Background, parse_background};
+use quadrille_base::image::ColourCorrection;
 use quadrille_base::image::metrics::Protocol;
 use quadrille_base::parse::finite;
 use quadrille_base::shading::Profile;
@@ -46,6 +47,11 @@ pub(in crate::cli) struct Args {
     /// opaque in the picture of B; all other pixels are set to black in both pictures
     #[arg(long, value_name = "DIR|alpha")]
     pub(super) masks: Option<PathBuf>,
+    /// Correct the colours of the picture of A to those of B before all metrics, for photos whose exposure or white balance
+    /// differs: affine, a factor and an offset per channel, or quadratic, a polynomial of all channels. With --protocol gsplat,
+    /// the metrics are cc_psnr, cc_ssim and cc_lpips of gsplat
+    #[arg(long, value_name = "affine|quadratic")]
+    pub(super) colour_correction: Option<ColourCorrection>,
     /// Measure LPIPS with these networks: vgg, as in the original trainer and gsplat with --lpips_net vgg; alex, as in
     /// nerfstudio and, by default, gsplat; or vgg-scaled, as the authors of LPIPS define it
     #[arg(long, value_name = "NET,...", value_delimiter = ',')]
@@ -57,7 +63,7 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) exposures: ExposureFlags,
     /// Compare layers instead of colours: the other channels of .exr files, or .npy files of one layer
-    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "fail_under_ssim", "fail_over_flip", "fail_over_lpips", "junit", "html", "csv", "markdown", "latex", "resume", "resize", "masks", "lpips", "lpips_weights"])]
+    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "fail_under_ssim", "fail_over_flip", "fail_over_lpips", "junit", "html", "csv", "markdown", "latex", "resume", "resize", "masks", "colour_correction", "lpips", "lpips_weights"])]
     pub(super) layers: bool,
     /// Exit with code 1 if more than this share of the pixels of any layer differ, 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
