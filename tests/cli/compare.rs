@@ -270,6 +270,8 @@ fn colours_are_corrected_before_all_metrics() {
     let photo: Vec<[f32; 4]> = colours.map(|[r, g, b]| [r, g, b, 1.0]).collect();
     let darker = photo.iter().map(|[r, g, b, _]| [0.5 * r, 0.7 * g + 0.1, 0.6 * b, 0.75]);
     let a = folder.with("a.npy", &Frame::from_pixels(12, 9, darker.collect()));
+    let cubes = photo.iter().map(|[r, g, b, _]| [r * r * r, g * g * g, b * b * b, 1.0]);
+    let curved = folder.with("curved.npy", &Frame::from_pixels(12, 9, cubes.collect()));
     let b = folder.with("b.npy", &Frame::from_pixels(12, 9, photo));
     let plain = json(&[&a, &b, "--protocol", "gsplat"]);
     assert!(plain["pairs"][0]["psnr_db"].as_f64().unwrap() < 20.0, "{plain}");
@@ -286,9 +288,10 @@ fn colours_are_corrected_before_all_metrics() {
         let words = corrected["conditions"].as_str().unwrap();
         assert!(words.contains(&format!("by the {map} map")), "{words}");
     }
-    let poly = json(&[&a, &b, "--colour-correction", "quadratic"]);
-    let swapped = json(&[&b, &a, "--colour-correction", "quadratic"]);
-    assert_ne!(poly["pairs"][0]["mse"], swapped["pairs"][0]["mse"]);
+    let affine = ["--protocol", "gsplat", "--colour-correction", "affine"];
+    let to_curved = json(&[&[&b[..], &curved], &affine[..]].concat());
+    let from_curved = json(&[&[&curved[..], &b], &affine[..]].concat());
+    assert_ne!(to_curved["pairs"][0]["mse"], from_curved["pairs"][0]["mse"]);
     expect(USAGE, &[&a, &b, "--colour-correction", "cubic"]);
     expect(USAGE, &[&a, &b, "--colour-correction", "affine", "--layers"]);
 }

@@ -110,8 +110,9 @@ fn affine(picture: &[Rgb], reference: &[Rgb], counts: &[bool]) -> Vec<Rgb> {
         let [reference, picture, product, square] =
             [reference, picture, product, square].map(|sum| sum / count.max(1.0));
         let slope = (product - reference * picture) / (square - reference * reference).max(LEAST);
-        let offset = picture - slope * reference;
-        [if slope.abs() < LEAST { 1.0 } else { slope }, offset]
+        // Without a slope, as of a constant channel, the picture is moved to the mean of the reference; gsplat makes it black.
+        let slope = if slope.abs() < LEAST { 1.0 } else { slope };
+        [slope, picture - slope * reference]
     });
     let back = |colour: &Rgb| {
         [0, 1, 2].map(|channel: usize| {
