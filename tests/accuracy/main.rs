@@ -11,6 +11,7 @@
     reason = "tests"
 )]
 
+mod batches;
 mod channels;
 mod determinism;
 mod discs;

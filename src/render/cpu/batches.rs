@@ -126,7 +126,3 @@ fn shed(views: &mut Vec<View>, most: u64) -> Result<()> {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "tests/batches.rs"]
-mod tests;

@@ -1,9 +1,9 @@
-//! Tests of drawing of scenes in batches.
+//! Drawing of scenes in batches.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-use super::*;
-use crate::preprocess::{PixelBounds, ProjectedSplat};
-use crate::synth::{Recipe, Synthetic};
+use quadrille::{Camera, Error, Frame, Recipe, RenderSettings, Renderer, Splats, Synthetic, Task};
+use quadrille_render::cpu::{DrawnView, KEPT_BYTES};
+use quadrille_render::preprocess::{PixelBounds, ProjectedSplat};
+use quadrille_scene::formats::EachBatch;
 
 #[test]
 fn pictures_of_batches_are_those_of_the_whole_scene() {
