@@ -162,7 +162,7 @@ impl Compared<'_> {
         if let Some(correction) = self.args.colour_correction {
             let name = correction.name();
             clauses.push(format!(
-                "colours of the first picture corrected to the second by the {name} map"
+                "colours of the first picture corrected to those of the second by the {name} map"
             ));
         }
         clauses.extend(self.lpips.kinds().iter().map(|kind| kind.clause().to_owned()));

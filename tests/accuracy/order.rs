@@ -3,7 +3,7 @@
 
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, Config, Error, Frame, Intrinsics, Method, Profile, Projection, Recipe, RenderSettings,
+    Camera, Config, Frame, Intrinsics, Method, Profile, Projection, Recipe, RenderSettings,
     Renderer, SimdLevel, Simulation, Splat, SplatOrder, Splats, Synthetic, render_reference,
     simulate,
 };
@@ -74,7 +74,7 @@ fn the_nearer_ball_is_in_front_by_distance() {
 #[test]
 fn the_fast_renderer_has_the_same_order() {
     let scene = Synthetic::new(Recipe::Room, 3, 3000, 1).unwrap();
-    let splats = Splats::from_splats(1, (0..3000).map(|at| scene.splat(at)));
+    let splats = scene.splats();
     let mut own = scene.cameras()[0].clone();
     let mut others = 0;
     for projection in [Projection::Pinhole, Projection::Orthographic] {
@@ -100,17 +100,4 @@ fn panoramas_have_their_own_order() {
     let of = |order| drawn(&balls(), &panorama, &settings(order, SimdLevel::best()));
     let all = [None, Some(SplatOrder::Depth), Some(SplatOrder::Distance)].map(of);
     assert!(all[0] == all[1] && all[1] == all[2]);
-}
-
-/// Surfaces cut the blend at their depth, so that splats among them have the order by depth.
-#[test]
-fn surfaces_refuse_the_order_by_distance() {
-    let by_file = Profile::default().among_surfaces().unwrap();
-    assert_eq!(by_file.order, Some(SplatOrder::Depth));
-    let by_flag = Profile { order: Some(SplatOrder::Distance), ..Profile::default() };
-    let error = by_flag.among_surfaces().unwrap_err();
-    assert!(
-        matches!(error, Error::Argument { .. }) && error.to_string().contains("order"),
-        "{error}"
-    );
 }

@@ -3,7 +3,7 @@
 use quadrille::surfaces::{SurfaceFragment, SurfaceScene, Surfaces};
 use quadrille::{
     Camera, Counts, Error, Frame, Layer, LayerPicture, LayerSettings, Profile, Projection,
-    RenderSettings, Renderer, SimdLevel, Splats, StopRule, Task, TopCount,
+    RenderSettings, Renderer, SimdLevel, SplatOrder, Splats, StopRule, Task, TopCount,
     render_reference_surfaces,
 };
 use rayon::ThreadPoolBuilder;
@@ -234,6 +234,26 @@ fn wrong_surfaces_are_errors() {
     let (plain, _) = quadrille::render(&splats, &camera, &settings);
     let differ = frame.pixels().iter().zip(plain.pixels()).filter(|(a, b)| a != b);
     assert!(differ.count() <= 1, "more than the pixel without a number");
+
+    // Splats among surfaces have the order by depth, whatever their file states, and no other.
+    let stated = splats.clone().with_order(Some(SplatOrder::Distance));
+    let of_stated = SurfaceScene { splats: &stated, surfaces: &surfaces };
+    for layers in [LayerSettings::default(), all_layers()] {
+        let [(own, ..), (by_file, ..)] =
+            [scene, of_stated].map(|scene| fast(scene, &camera, &settings, &layers));
+        assert!(own == by_file, "{layers:?}");
+        let [own, by_file] = [scene, of_stated]
+            .map(|scene| render_reference_surfaces(scene, &camera, &settings, &layers).unwrap().0);
+        assert!(own == by_file, "{layers:?}");
+    }
+    let by_flag = Profile { order: Some(SplatOrder::Distance), ..settings.profile };
+    let by_flag = RenderSettings { profile: by_flag, ..settings };
+    let error = render_reference_surfaces(scene, &camera, &by_flag, &all_layers()).unwrap_err();
+    assert!(error.to_string().contains("the order z among surfaces"), "{error}");
+    let (frame, layers) = (&mut Frame::new(0, 0), all_layers());
+    let mut renderer = Renderer::default();
+    let drawn = renderer.render_surfaces(frame, scene, &camera, &by_flag, &layers, &Task::NEVER);
+    assert!(drawn.is_err());
 
     let draw = |camera: &Camera, is_distance: bool| {
         let layers = LayerSettings { layers: vec![Layer::Depth], is_distance };

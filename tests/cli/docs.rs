@@ -1,7 +1,7 @@
 //! The commands in the README and in `docs/` run as they stand there.
 //!
-//! A block fenced as `sh` is run whole by a shell, in a folder of its own with links to `scenes` and
-//! `benches`. Of a block fenced as `sh slow`, which would take minutes, the flags are checked against
+//! A block fenced as `sh` is run whole by a shell, in a folder with links to `scenes` and
+//! `benches`, which blocks that begin with the same suite share. Of a block fenced as `sh slow`, which would take minutes, the flags are checked against
 //! the help of the command, and so are the flags of commands in tables. Where a block fenced as `text` follows a
 //! block that is run, its lines are printed. The feature `slow-tests` runs all pages; without it, [`FIRST`] ones are run.
 #![cfg(unix)]

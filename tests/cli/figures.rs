@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::bench::{kill_after, lines};
 use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
-use crate::support::shared;
+use crate::support::{shared, skipped};
 
 /// Exit code of a report with gaps.
 const INCOMPLETE: i32 = 1;
@@ -283,9 +283,8 @@ pub(crate) fn unexplained(place: &Place, folder: &str) -> Vec<String> {
 
 /// The quick report of all papers has a reason beside every large deviation.
 #[test]
-#[ignore = "takes five minutes of processor time: before a release, .ci/release runs it"]
 fn deviations_of_a_quick_report_have_reasons() {
-    if shared::path("scenes").is_none() {
+    if skipped::is_slow() || shared::path("scenes").is_none() {
         return;
     }
     let place = Place::new();

@@ -161,6 +161,7 @@ fn wrong_meshes_are_errors_that_name_the_flag() {
         (&["--method", "multipass:2"], "--method multipass:2"),
         (&["--reference"], "--reference"),
         (&["--camera-model", "fisheye"], "a pinhole"),
+        (&["--order", "distance"], "the order z among surfaces"),
     ] {
         let call = [&["sim", "scene.ply", "--mesh", "plane"], &SHOT[..], flags].concat();
         place.expect_error(USAGE, &call, &[word]);

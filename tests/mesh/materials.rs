@@ -5,6 +5,8 @@ use std::f64::consts::PI;
 
 use nalgebra::{Matrix3, Vector3};
 use quadrille::Task;
+use quadrille::deferred::camera::{lens::Lens, motion::SceneMotion, shutter::ShutterView};
+use quadrille::deferred::draw::{DeferredDrawSettings, draw_with_shader};
 use quadrille::geometry::camera::MeshCamera;
 use quadrille::geometry::files::{
     Corner, LightKind, Material, Mesh, Microfacets, NONE, PunctualLight, Sampler, SpotCone,
@@ -89,6 +91,18 @@ fn reyes_picture(mesh: &Mesh) -> Frame {
     visible.reyes_picture(&shader.lit_by(&mesh.lights), None)
 }
 
+/// The picture by sort-based deferred shading.
+fn deferred_picture(mesh: &Mesh) -> Frame {
+    let source = Triangles::new(mesh, Adjacency::Vertex, &Task::NEVER).unwrap();
+    let view = ShutterView::new(&camera(), 0.1, Lens::PINHOLE, SceneMotion::NONE).unwrap();
+    let textures = Textures::new(&mesh.textures, &mesh.materials);
+    let shader = Shader::new(&mesh.materials, &textures, view.middle(), ShadeSettings::default());
+    let shader = shader.lit_by(&mesh.lights);
+    let frame =
+        draw_with_shader(&source, &view, &shader, &DeferredDrawSettings::default()).unwrap();
+    frame.pipelines[0].picture.clone().unwrap()
+}
+
 fn pixel(frame: &Frame, [x, y]: [u32; 2]) -> [f64; 3] {
     let [r, g, b, _] = frame.pixels()[(y * SIZE + x) as usize];
     [r, g, b].map(f64::from)
@@ -161,7 +175,7 @@ fn textures_have_maps_of_their_own() {
             kind: LightKind::Directional { direction: [0.5, 0.3, 0.8] },
             intensity: [20.0; 3],
         });
-        [picture(&mesh), reyes_picture(&mesh)]
+        [picture(&mesh), reyes_picture(&mesh), deferred_picture(&mesh)]
     };
     let largest = |a: &Frame, b: &Frame| {
         let values = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
@@ -169,7 +183,7 @@ fn textures_have_maps_of_their_own() {
     };
     let mapped = drawn(turned, UvMap::IDENTITY, false);
     let unmapped = drawn(UvMap::IDENTITY, UvMap::IDENTITY, false);
-    for pipeline in [0, 1] {
+    for pipeline in [0, 1, 2] {
         for of_second_set in [false, true] {
             let placed = drawn(UvMap::IDENTITY, turned, of_second_set);
             let apart = largest(&mapped[pipeline], &placed[pipeline]);

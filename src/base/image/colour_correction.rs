@@ -110,7 +110,8 @@ fn affine(picture: &[Rgb], reference: &[Rgb], counts: &[bool]) -> Vec<Rgb> {
         let [reference, picture, product, square] =
             [reference, picture, product, square].map(|sum| sum / count.max(1.0));
         let slope = (product - reference * picture) / (square - reference * reference).max(LEAST);
-        // Without a slope, as of a constant channel, the picture is moved to the mean of the reference; gsplat makes it black.
+        // Where the picture does not follow the reference, as in a constant channel, only the mean is corrected; gsplat makes
+        // such a channel black.
         let slope = if slope.abs() < LEAST { 1.0 } else { slope };
         [slope, picture - slope * reference]
     });

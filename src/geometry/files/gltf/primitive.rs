@@ -53,10 +53,8 @@ pub(crate) struct CheckedPrimitive<'a> {
     topology: TriangleMode,
     position: usize,
     normal: Option<usize>,
-    /// Accessor and mapping of the texture coordinates.
-    uv: Option<(usize, TextureMapping)>,
-    /// Accessor and mapping of the second set of texture coordinates, if a texture has one.
-    second_uv: Option<(usize, TextureMapping)>,
+    /// Accessors and mappings of two sets of texture coordinates.
+    uvs: [Option<(usize, TextureMapping)>; 2],
     colour: Option<usize>,
     /// True if texture coordinates may be whole numbers that are not normalised.
     is_quantised: bool,
@@ -119,17 +117,17 @@ impl<'a> CheckedPrimitive<'a> {
         }
         let material = json.material.and_then(|at| materials.get(at));
         let mappings = material.map(MaterialMappings::of).unwrap_or_default();
-        let uv_set = |mapping: TextureMapping| -> Result<_> {
-            Ok(attribute(&mapping.attribute(), &[5126, 5121, 5123])?.map(|at| (at, mapping)))
-        };
-        let uv = uv_set(mappings.first)?;
-        let second_uv = mappings.second.map(uv_set).transpose()?;
-        // A primitive without any set is counted by its faces.
-        let has_some = uv.is_some() || second_uv.is_some_and(|set| set.is_some());
-        for (mapping, set) in [(Some(mappings.first), Some(uv)), (mappings.second, second_uv)] {
-            if let (Some(mapping), Some(None), true) = (mapping, set, has_some) {
+        let mut uvs = [None; 2];
+        for (set, mapping) in uvs.iter_mut().zip(mappings.sets()) {
+            let accessor = attribute(&mapping.attribute(), &[5126, 5121, 5123])?;
+            *set = accessor.map(|at| (at, mapping));
+        }
+        // Faces without any set are counted when the mesh is complete.
+        if uvs != [None; 2] {
+            let lacking = uvs.iter().zip(mappings.sets()).filter(|(set, _)| set.is_none());
+            for (_, mapping) in lacking {
                 builder.warn(format!(
-                    "{place} lacks {}, so that textures with these coordinates have the colour of their corner",
+                    "{place} lacks {}, and textures with these coordinates show the colour of their corner",
                     mapping.attribute()
                 ));
             }
@@ -159,8 +157,7 @@ impl<'a> CheckedPrimitive<'a> {
             topology,
             position,
             normal,
-            uv,
-            second_uv: second_uv.flatten(),
+            uvs,
             colour,
             is_quantised: quantised,
             influences,
@@ -277,17 +274,17 @@ impl<'a> CheckedPrimitive<'a> {
             };
             Ok(uvs.into_iter().map(move |uv| mapping.place(uv)))
         };
-        let [first, second] = [self.uv, self.second_uv].map(|set| set.map(&mut places).transpose());
-        match (first?, second?) {
-            (first, None) => {
-                for (corner, uv) in corners.iter_mut().zip(first.into_iter().flatten()) {
+        let [first, second] = self.uvs.map(|set| set.map(&mut places).transpose());
+        let (mut first, second) = (first?.into_iter().flatten(), second?);
+        match second {
+            None => {
+                for (corner, uv) in corners.iter_mut().zip(first) {
                     corner.uv = builder.uv(uv)?;
                 }
             }
-            (first, Some(second)) => {
-                let first = first.into_iter().flatten().map(Some).chain(std::iter::repeat(None));
-                for (corner, (first, second)) in corners.iter_mut().zip(first.zip(second)) {
-                    corner.uv = builder.uv_sets(first.unwrap_or_default(), second)?;
+            Some(second) => {
+                for (corner, second) in corners.iter_mut().zip(second) {
+                    corner.uv = builder.uv_sets(first.next().unwrap_or_default(), second)?;
                 }
             }
         }

@@ -43,8 +43,8 @@ impl TextureMapping {
 /// set places; further textures have maps from these, or are left out if they have a third set.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct MaterialMappings {
-    pub(super) first: TextureMapping,
-    pub(super) second: Option<TextureMapping>,
+    first: TextureMapping,
+    second: Option<TextureMapping>,
 }
 
 impl MaterialMappings {
@@ -53,6 +53,11 @@ impl MaterialMappings {
         let mut mappings = infos.map(TextureMapping::of);
         let first = mappings.next().unwrap_or_default();
         Self { first, second: mappings.find(|mapping| mapping.set != first.set) }
+    }
+
+    /// The mapping of the first set, and of the second if there is one.
+    pub(super) fn sets(&self) -> impl Iterator<Item = TextureMapping> {
+        [self.first].into_iter().chain(self.second)
     }
 
     /// Map of a texture from the coordinates of the mesh, and whether these are the second set; `None` for a third set, and if
