@@ -1,6 +1,7 @@
 //! Rendering of scenes to numpy arrays: colours and layers.
 
 use pyo3::prelude::*;
+use quadrille::deferred::camera::motion::CameraMotion;
 use quadrille::surfaces::SurfaceScene;
 use quadrille::{
     Camera, Counts, Error, Frame, Layer, LayerPicture, LayerSettings, Profile, RenderSettings,
@@ -10,6 +11,7 @@ use quadrille::{
 use quadrille_base::choice::Choice;
 use quadrille_base::image::{FRAME_BYTES, check_memory, composite_over};
 use quadrille_base::shading::SplatOrder;
+use quadrille_suite::blur::{LensSettings, ViewBlur, draw_blurred, median_depth};
 
 use crate::arrays::{array, filled};
 use crate::camera::RawCamera;
@@ -68,6 +70,48 @@ pub(crate) struct Look {
     reference: bool,
     threads: Option<usize>,
     meshes: Option<Py<RawMeshes>>,
+    blur: Option<Blur>,
+}
+
+/// Lens and shutter, as passed by the Python package.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Blur {
+    f_stop: Option<f64>,
+    sensor_height: Option<f64>,
+    aperture: Option<f64>,
+    coc_px: Option<f64>,
+    focus: Option<f64>,
+    focus_at: Option<[f64; 3]>,
+    towards: Option<Py<RawCamera>>,
+    shutter: f64,
+    samples: u32,
+}
+
+impl Blur {
+    fn of_view(
+        &self,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+    ) -> quadrille::Result<ViewBlur> {
+        let lens = LensSettings {
+            aperture: self.aperture,
+            f_stop: self.f_stop,
+            sensor_height: self.sensor_height,
+            coc_px: self.coc_px,
+            focus: self.focus,
+            focus_at: self.focus_at,
+        };
+        lens.check()?;
+        let is_share = (0.0..=1.0).contains(&self.shutter);
+        Error::refuse_if(!is_share, "shutter", "a number from 0 to 1", self.shutter)?;
+        let next = self.towards.as_ref().map(|next| &next.get().0);
+        let motion = next
+            .map_or(CameraMotion::NONE, |next| CameraMotion::towards(camera, next, self.shutter));
+        let lens = lens.of(camera, || median_depth(splats, camera, settings))?;
+        ViewBlur::new(camera, motion, lens, self.samples)
+    }
 }
 
 impl Look {
@@ -123,11 +167,41 @@ struct Drawing {
     background: Option<[f32; 3]>,
     reference: bool,
     meshes: Option<Py<RawMeshes>>,
+    blur: Option<Blur>,
 }
 
 impl Drawing {
-    /// Draws a view to `pixels`, row by row.
+    /// Draws a view to `pixels`, row by row: blurred if there is a blur, over the background.
     fn draw(
+        &self,
+        pixels: &mut [[f32; 4]],
+        renderer: &mut Renderer,
+        splats: &Splats,
+        camera: &Camera,
+        task: &Task,
+    ) -> quadrille::Result<Drawn> {
+        let drawn = match &self.blur {
+            None => self.draw_sharp(pixels, renderer, splats, camera, task)?,
+            Some(blur) => {
+                let blur = blur.of_view(splats, camera, &self.settings)?;
+                let mut mean = Frame::new(0, 0);
+                let counts = draw_blurred(&mut mean, camera, &blur, &|frame, renderer, camera| {
+                    frame.resize(camera.width, camera.height);
+                    let pixels = frame.pixels_mut();
+                    self.draw_sharp(pixels, renderer, splats, camera, task)
+                        .map(|drawn| drawn.counts)
+                })?;
+                pixels.copy_from_slice(mean.pixels());
+                Drawn { layers: Vec::new(), counts, times: None }
+            }
+        };
+        if let Some(colour) = self.background {
+            composite_over(pixels, colour);
+        }
+        Ok(drawn)
+    }
+
+    fn draw_sharp(
         &self,
         pixels: &mut [[f32; 4]],
         renderer: &mut Renderer,
@@ -181,9 +255,6 @@ impl Drawing {
         if let Some(frame) = frame {
             pixels.copy_from_slice(frame.pixels());
         }
-        if let Some(colour) = self.background {
-            composite_over(pixels, colour);
-        }
         Ok(Drawn { layers, counts, times })
     }
 }
@@ -210,7 +281,11 @@ pub(crate) fn render<'py>(
         background: look.background,
         reference: look.reference,
         meshes: look.meshes,
+        blur: look.blur,
     };
+    if drawing.blur.is_some() && !drawing.layers.layers.is_empty() {
+        return Err(to_python(Error::conflict("layers", "blur")));
+    }
     let camera = &camera.0;
     let planes: u64 = drawing.layers.layers.iter().map(|l| l.planes() as u64).sum();
     // Frame and layers count twice, since they are copied to arrays that Python owns.

@@ -115,6 +115,10 @@ impl PathFlags {
         self.flown(views_of(&self.keys(views)?, scene, splats, session)?)
     }
 
+    pub(super) fn is_given(&self) -> bool {
+        self.path.is_some()
+    }
+
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         self.path.as_deref().into_iter()
     }

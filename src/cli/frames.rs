@@ -19,6 +19,7 @@ use quadrille_render::cpu::{
     Counts, LayerSettings, RenderSettings, RenderTimes, Renderer, reference,
 };
 use quadrille_scene::{Camera, Splats};
+use quadrille_suite::blur::{Blurs, draw_blurred};
 use quadrille_suite::mesh_input::PlacedMeshes;
 
 choice! {
@@ -42,7 +43,21 @@ pub(super) struct FrameTimer {
     pub(super) pictures: Vec<LayerPicture>,
     /// Meshes among the splats, for the backends `cpu` and `reference`.
     pub(super) meshes: Option<Arc<PlacedMeshes>>,
+    /// Blur of the views, for the backends `cpu` and `reference` without layers.
+    pub(super) blurs: Option<Arc<Blurs>>,
 }
+
+/// What a view is drawn with.
+struct Drawing<'a> {
+    backend: Backend,
+    settings: &'a RenderSettings,
+    layers: &'a LayerSettings,
+    meshes: Option<&'a PlacedMeshes>,
+    task: &'static Task,
+}
+
+/// Layers, counts and times of a drawn view.
+type Drawn = (Vec<LayerPicture>, Counts, StageMs);
 
 /// Times in milliseconds of [`STAGES`] and of the whole frame; `None` for stages that a backend does not time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -84,48 +99,27 @@ impl FrameTimer {
         camera: &Camera,
         repeat: u32,
     ) -> Result<FrameTimes> {
-        let task = self.task;
+        let Self { backend, settings, task, renderer, layers, pictures, meshes, blurs } = self;
+        let (settings, meshes) = (&*settings, meshes.as_deref());
+        let drawing = Drawing { backend: *backend, settings, layers, meshes, task };
+        let blur = blurs.as_ref().and_then(|blurs| blurs.of(camera));
         let mut counts = Counts::default();
         let mut times = Vec::new();
         for _ in 0..repeat {
             task.check()?;
             let start = Instant::now();
             let mut stages = StageMs::default();
-            let (settings, layers, renderer) = (&self.settings, &self.layers, &mut self.renderer);
-            let surfaces = |meshes: &PlacedMeshes| meshes.surfaces(camera, settings.level, task);
-            let surfaces = self.meshes.as_deref().map(surfaces).transpose()?;
-            let meshes_in = start.elapsed();
-            match self.backend {
-                Backend::Cpu => {
-                    let drawn;
-                    if let Some(surfaces) = &surfaces {
-                        let scene = SurfaceScene { splats, surfaces };
-                        (self.pictures, counts, drawn) = renderer
-                            .render_surfaces(frame, scene, camera, settings, layers, task)?;
-                    } else if layers.layers.is_empty() {
-                        (counts, drawn) =
-                            renderer.render_into(frame, splats, camera, settings, task)?;
-                    } else {
-                        (self.pictures, counts, drawn) = renderer
-                            .render_layers(frame, splats, camera, settings, layers, task)?;
-                    }
-                    stages = StageMs::of(&drawn);
-                    if surfaces.is_some() {
-                        stages.total += milliseconds(meshes_in);
-                    }
+            match blur {
+                None => {
+                    (*pictures, counts, stages) = drawing.draw(frame, renderer, splats, camera)?;
                 }
-                Backend::Reference => {
-                    (*frame, self.pictures, counts) = match &surfaces {
-                        Some(surfaces) => {
-                            let scene = SurfaceScene { splats, surfaces };
-                            reference::render_surfaces(scene, camera, settings, layers)?
-                        }
-                        None => reference::render_layers(splats, camera, settings, layers),
-                    };
+                Some(blur) => {
+                    counts = draw_blurred(frame, camera, blur, &|frame, renderer, camera| {
+                        drawing.draw(frame, renderer, splats, camera).map(|drawn| drawn.1)
+                    })?;
                 }
-                Backend::Gpu => (*frame, counts, stages) = self.emulate(splats, camera)?,
             }
-            if self.backend != Backend::Cpu {
+            if *backend != Backend::Cpu || blur.is_some() {
                 stages.total = milliseconds(start.elapsed());
             }
             times.push(stages);
@@ -154,10 +148,61 @@ impl FrameTimer {
             renderer.render_bands(BAND_PIXELS, splats, camera, settings, task, each)?;
         Ok(FrameTimes::once(counts, &t, renderer.used_bytes()))
     }
+}
+
+impl Drawing<'_> {
+    fn draw(
+        &self,
+        frame: &mut Frame,
+        renderer: &mut Renderer,
+        splats: &Splats,
+        camera: &Camera,
+    ) -> Result<Drawn> {
+        let Self { backend, settings, layers, meshes, task } = *self;
+        let start = Instant::now();
+        let surfaces = |meshes: &PlacedMeshes| meshes.surfaces(camera, settings.level, task);
+        let surfaces = meshes.map(surfaces).transpose()?;
+        let meshes_in = start.elapsed();
+        match backend {
+            Backend::Cpu => {
+                let (pictures, counts, drawn) = if let Some(surfaces) = &surfaces {
+                    let scene = SurfaceScene { splats, surfaces };
+                    renderer.render_surfaces(frame, scene, camera, settings, layers, task)?
+                } else if layers.layers.is_empty() {
+                    let (counts, drawn) =
+                        renderer.render_into(frame, splats, camera, settings, task)?;
+                    (Vec::new(), counts, drawn)
+                } else {
+                    renderer.render_layers(frame, splats, camera, settings, layers, task)?
+                };
+                let mut stages = StageMs::of(&drawn);
+                if surfaces.is_some() {
+                    stages.total += milliseconds(meshes_in);
+                }
+                Ok((pictures, counts, stages))
+            }
+            Backend::Reference => {
+                let (drawn, pictures, counts) = match &surfaces {
+                    Some(surfaces) => {
+                        let scene = SurfaceScene { splats, surfaces };
+                        reference::render_surfaces(scene, camera, settings, layers)?
+                    }
+                    None => reference::render_layers(splats, camera, settings, layers),
+                };
+                *frame = drawn;
+                Ok((pictures, counts, StageMs::default()))
+            }
+            Backend::Gpu => {
+                let (drawn, counts, stages) = self.emulate(splats, camera)?;
+                *frame = drawn;
+                Ok((Vec::new(), counts, stages))
+            }
+        }
+    }
 
     /// Renders with the baseline of the emulated pipeline. Times are host times; the pipeline counts as raster.
     fn emulate(&self, splats: &Splats, camera: &Camera) -> Result<(Frame, Counts, StageMs)> {
-        let (RenderSettings { profile, level }, task) = (&self.settings, self.task);
+        let (RenderSettings { profile, level }, task) = (self.settings, self.task);
         let view = PreparedView::new(splats, camera, profile, *level, task)?;
         let run =
             view.run(&Simulator::default().under(&task.without_progress()), &Tests::default());

@@ -11,6 +11,7 @@ mod scene_film;
 mod source;
 
 use std::slice;
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -32,8 +33,10 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, check_memory};
 use quadrille_base::shading::Profile;
 use quadrille_render::cpu::RenderSettings;
+use quadrille_render::viewpoint;
 use quadrille_scene::cameras::Views;
 use quadrille_scene::{Camera, Scene, Splats};
+use quadrille_suite::blur::{Blurs, median_depth};
 use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_suite::report::cameras::reproducing_flags;
 
@@ -67,7 +70,16 @@ fn checked<'a>(args: &'a Args, session: &'a Session) -> Result<Job<'a>> {
         ];
         refuse_given(refused, |flag| Error::conflict(flag, "--mesh"))?;
     }
-    Ok(Job { args, session, output, film, meshes: None })
+    args.blur.check()?;
+    if !args.blur.is_default() {
+        let refused = [
+            ("--backend gpu", flags.backend == Backend::Gpu),
+            ("--aov", !layers.layers.is_empty()),
+            ("--probe", !args.probe.is_empty()),
+        ];
+        refuse_given(refused, |flag| Error::conflict(flag, "a blur"))?;
+    }
+    Ok(Job { args, session, output, film, meshes: None, blurs: None })
 }
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
@@ -101,6 +113,9 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if let (false, Some(scene)) = (args.probe.is_empty(), source.scene()) {
         return job.probe(scene, &source, views, &settings);
     }
+    if let Some(scene) = source.scene().filter(|_| !args.blur.is_default()) {
+        job.blurs = Some(Arc::new(session.install(|| job.blurs(scene, &views, &settings))?));
+    }
     if let Some(film) = &job.film {
         // The first view is judged before the work, the others by their counts.
         if let (Some(scene), Some(camera)) = (source.scene(), views.cameras.first()) {
@@ -127,6 +142,21 @@ fn print_flags(view_flags: Option<String>) -> Result<Exit> {
 }
 
 impl Job<'_> {
+    /// Blur of the views. The view after each is found among all views of the call's file or circle; those of a path are all.
+    fn blurs(&self, scene: &Scene, views: &Views, settings: &RenderSettings) -> Result<Blurs> {
+        let args = self.args;
+        let all = || match args.film.path.is_given() {
+            true => Ok(views.cameras.clone()),
+            false => {
+                let (all, splats) = (args.views.with_all(), || Ok(&scene.splats));
+                viewpoint::views(&all, Some(&args.scene), splats, self.session.task)
+                    .map(|all| all.cameras)
+            }
+        };
+        let focus = |camera: &Camera| median_depth(&scene.splats, camera, settings);
+        args.blur.of_views(&views.cameras, all, focus)
+    }
+
     fn probe(
         &self,
         scene: &Scene,
@@ -234,8 +264,7 @@ impl Job<'_> {
         }
         let Some(output) = &self.output else { return Ok(()) };
         let (background, layers) = (args.flags.draw.background, &args.flags.layers);
-        let can_draw_bands = args.flags.can_draw_bands() && !args.meshes.is_given();
-        output.check_pictures(cameras, background, can_draw_bands)?;
+        output.check_pictures(cameras, background, args.can_draw_bands())?;
         layers.prepare(output, &mut outputs, cameras)?;
         let noted = cameras.iter().filter(|_| args.resume);
         let mut pictures = noted.filter_map(|c| layers.files(output, &c.name).into_iter().next());

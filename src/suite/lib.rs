@@ -41,6 +41,7 @@
 //! # Ok::<(), quadrille_base::Error>(())
 //! ```
 
+pub mod blur;
 mod checks;
 mod configuration;
 pub mod csv;

@@ -14,6 +14,7 @@ mod artists;
 mod batches;
 mod bench;
 mod blank_views;
+mod blur;
 #[cfg(target_os = "linux")]
 mod clusters;
 mod compare;

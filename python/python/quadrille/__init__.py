@@ -24,6 +24,7 @@ if (pathlib.Path(__file__).parent / "cogol.py").exists():
     )
 
 if TYPE_CHECKING:
+    from ._blur import Blur
     from ._camera import Camera, load_cameras
     from ._convert import Table, convert, load_table
     from ._draw import Simulation, presets, profiles, render, render_many, simulate
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .losses import ssim
 
 __all__ = [
+    "Blur",
     "Camera",
     "FormatError",
     "LimitError",
@@ -71,6 +73,7 @@ __all__ = [
 
 # Modules are imported when they are used, so that the command line does not wait for numpy.
 _MODULES = {
+    "_blur": ["Blur"],
     "_camera": ["Camera", "load_cameras"],
     "_convert": ["Table", "convert", "load_table"],
     "_draw": ["Simulation", "presets", "profiles", "render", "render_many", "simulate"],

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _quadrille
 from ._arrays import colour, raw
+from ._blur import Blur, blur_arguments
 from ._camera import Camera, raw_camera
 from ._meshes import Meshes
 from ._picture import Picture
@@ -33,6 +34,7 @@ def render(
     reference: bool = False,
     threads: int | None = None,
     meshes: Meshes | None = None,
+    blur: Blur | None = None,
 ) -> Picture:
     """Renders a view of a scene with the picture of the reference renderer, to 1e-6 or so. The same arguments give the
     same bytes on any number of threads.
@@ -53,6 +55,7 @@ def render(
     threads : number of threads; by default the number of `set_threads`.
     meshes : meshes among the splats, from `load_meshes`; the camera must be a pinhole. Depths and alpha show splats and
         meshes, other layers the splats, dimmed by the meshes before them.
+    blur : lens and shutter of the camera; the picture then has no layers.
 
     Raises
     ------
@@ -79,6 +82,7 @@ def render(
         "reference": bool(reference),
         "threads": None if threads is None else checked_threads(threads),
         "meshes": None if meshes is None else raw(meshes, "meshes", _quadrille.Meshes, "load_meshes"),
+        "blur": None if blur is None else blur_arguments(blur),
     }
     rgba, planes, counts, times = _quadrille.render(raw_scene(scene), raw_camera(camera), look)
     named = {name: _layer(planes_of) for name, planes_of in planes}

@@ -8,8 +8,9 @@ use quadrille_base::error::Result;
 use quadrille_deferred::config::DeferredConfig;
 use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid};
 use quadrille_scene::cameras::ViewSpec;
+use quadrille_suite::blur::{CameraMotionSettings, LensSettings};
 use quadrille_suite::deferred_runs::{
-    BlurSettings, DeferredFrames, DeferredRunSettings, PipelineSettings,
+    DeferredFrames, DeferredRunSettings, MeshMotionSettings, PipelineSettings,
 };
 use quadrille_suite::mesh_input::{LookSettings, MeshSettings};
 
@@ -66,7 +67,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     look: LookSettings,
     #[command(flatten)]
-    blur: BlurSettings,
+    camera_motion: CameraMotionSettings,
+    #[command(flatten)]
+    mesh_motion: MeshMotionSettings,
+    #[command(flatten)]
+    lens: LensSettings,
     #[command(flatten)]
     pipeline: PipelineSettings,
     #[command(flatten)]
@@ -106,7 +111,9 @@ impl Args {
             input: self.input.clone(),
             look: self.look.clone(),
             frames: DeferredFrames {
-                blur: self.blur.clone(),
+                camera: self.camera_motion.clone(),
+                mesh: self.mesh_motion.clone(),
+                lens: self.lens.clone(),
                 pipeline: PipelineSettings { hardware, ..self.pipeline.clone() },
             },
             views: self.film.path.keys(&self.views)?,

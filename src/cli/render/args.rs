@@ -17,6 +17,7 @@ use crate::cli::options::{DrawFlags, RuleFlags};
 use crate::cli::outputs::{Output, QualityFlag};
 use crate::cli::session::Session;
 use quadrille_scene::cameras::ViewSpec;
+use quadrille_suite::blur::{BlurSettings, Blurs};
 use quadrille_suite::mesh_input::PlacedMeshes;
 
 /// Render pictures of a scene
@@ -72,6 +73,8 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) meshes: MeshFlags,
     #[command(flatten)]
+    pub(super) blur: BlurSettings,
+    #[command(flatten)]
     pub(in crate::cli) flags: RenderFlags,
 }
 
@@ -88,7 +91,9 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json
   quadrille render scene.ply --cameras cameras.json --view 3 --probe 320,180
   quadrille render scene.ply --mesh chair.glb --mesh-move 'translate 0,0,2' \\
-    -o furnished.png";
+    -o furnished.png
+  quadrille render scene.ply --f-stop 1.4 --focus-at 0,1,0 -o portrait.png
+  quadrille render scene.ply --orbit 120 --shutter 0.5 -o turn.apng";
 
 /// Flags for rendering of splats.
 #[derive(Debug, Clone, clap::Args)]
@@ -108,10 +113,15 @@ pub(in crate::cli) struct RenderFlags {
     pub(in crate::cli) draw: DrawFlags,
 }
 
-impl RenderFlags {
+impl Args {
     pub(super) fn can_draw_bands(&self) -> bool {
-        let has_layers = !self.layers.settings().layers.is_empty();
-        self.backend == Backend::Cpu && !has_layers && self.exposures.file().is_none()
+        let flags = &self.flags;
+        let has_layers = !flags.layers.settings().layers.is_empty();
+        flags.backend == Backend::Cpu
+            && !has_layers
+            && flags.exposures.file().is_none()
+            && !self.meshes.is_given()
+            && self.blur.is_default()
     }
 }
 
@@ -123,6 +133,8 @@ pub(super) struct Job<'a> {
     pub(super) film: Option<Film<'a>>,
     /// Meshes among the splats; loaded before the first view is drawn.
     pub(super) meshes: Option<Arc<PlacedMeshes>>,
+    /// Blur of the views; known before the first view is drawn.
+    pub(super) blurs: Option<Arc<Blurs>>,
 }
 
 impl Job<'_> {
@@ -135,14 +147,14 @@ impl Job<'_> {
             layers: self.args.flags.layers.settings(),
             pictures: Vec::new(),
             meshes: self.meshes.clone(),
+            blurs: self.blurs.clone(),
         }
     }
 
     pub(super) fn draws_bands(&self, camera: &Camera) -> bool {
-        let flags = &self.args.flags;
-        let is_in_bands = |output: &Output| output.is_in_bands(camera, flags.draw.background);
-        let has_meshes = self.args.meshes.is_given();
-        flags.can_draw_bands() && !has_meshes && self.output.as_ref().is_some_and(is_in_bands)
+        let background = self.args.flags.draw.background;
+        let is_in_bands = |output: &Output| output.is_in_bands(camera, background);
+        self.args.can_draw_bands() && self.output.as_ref().is_some_and(is_in_bands)
     }
 
     pub(super) fn writes_to_stdout(&self) -> bool {

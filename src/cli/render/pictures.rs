@@ -102,7 +102,7 @@ impl Pictures<'_> {
                 view.output = Some(self.job.session.install(save)?);
             }
             if let Some((resume, files)) = self.noted(&view.camera) {
-                resume.record(&format!("{:?}", view.camera), &files)?;
+                resume.record(&self.key(&view.camera), &files)?;
             }
         }
         if let Some(lines) = &self.lines {
@@ -132,6 +132,12 @@ impl Pictures<'_> {
         Some((resume, self.job.args.flags.layers.files(output, &camera.name)))
     }
 
+    /// Camera and blur of a view.
+    fn key(&self, camera: &Camera) -> String {
+        let blur = self.job.blurs.as_ref().and_then(|blurs| blurs.of(camera));
+        blur.map_or_else(|| format!("{camera:?}"), |blur| format!("{camera:?} {blur:?}"))
+    }
+
     fn kept_or_drawn(
         &self,
         scene: &Scene,
@@ -140,7 +146,7 @@ impl Pictures<'_> {
         mut frame: Frame,
     ) -> Result<Drawn> {
         if let Some((resume, files)) = self.noted(&camera)
-            && resume.is_made(&format!("{camera:?}"), &files)
+            && resume.is_made(&self.key(&camera), &files)
         {
             let output = files.first().map(|picture| picture.display().to_string());
             let view = Rendered { camera, output, timed: None };

@@ -1,10 +1,11 @@
 //! Frames with motion and defocus blur by several pipelines: runs of `quadrille deferred` and of suites.
 
-mod blur;
+mod mesh_motion;
 mod run;
 mod settings;
+mod views;
 
-pub use blur::BlurSettings;
+pub use mesh_motion::MeshMotionSettings;
 pub use run::{DeferredView, DeferredWants, KeepDeferred, heat_picture};
 pub use settings::{DeferredFrames, PipelineSettings};
 

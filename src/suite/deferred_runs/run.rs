@@ -67,7 +67,7 @@ impl PreparedMesh<'_, DeferredFrames> {
             true => Ok(cameras.clone()),
             false => all_views(&settings.views, &self.input),
         };
-        let views = (settings.frames.blur).views(cameras, all, &self.input, messages)?;
+        let views = settings.frames.views(cameras, all, &self.input, messages)?;
         let mut rows = Vec::new();
         for source in self.input.sources()? {
             let (area, source) = source?;

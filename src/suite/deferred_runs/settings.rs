@@ -2,7 +2,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::blur::BlurSettings;
+use super::mesh_motion::MeshMotionSettings;
+use crate::blur::{CameraMotionSettings, LensSettings};
 use crate::checks::{each_once, one_or_more, within};
 #[cfg(feature = "cli")]
 use crate::merging_runs::MEASUREMENTS;
@@ -167,9 +168,15 @@ impl PipelineSettings {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct DeferredFrames {
-    /// Settings of motion and lens.
+    /// Settings of the motion of the camera.
     #[cfg_attr(feature = "cli", command(flatten))]
-    pub blur: BlurSettings,
+    pub camera: CameraMotionSettings,
+    /// Settings of the motion of the mesh.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub mesh: MeshMotionSettings,
+    /// Settings of the lens.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub lens: LensSettings,
     /// Settings of the pipelines.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub pipeline: PipelineSettings,
@@ -177,17 +184,24 @@ pub struct DeferredFrames {
 
 impl TableParts for DeferredFrames {
     fn take_from(table: &mut SuiteTable<'_>) -> Result<Self> {
-        Ok(Self { blur: table.take()?, pipeline: table.take()? })
+        Ok(Self {
+            camera: table.take()?,
+            mesh: table.take()?,
+            lens: table.take()?,
+            pipeline: table.take()?,
+        })
     }
 }
 
 impl Frames for DeferredFrames {
     fn check(&self) -> Result<()> {
-        self.blur.check()?;
+        self.camera.check()?;
+        self.mesh.check()?;
+        self.lens.check()?;
         self.pipeline.check()
     }
 
     fn files(&self) -> impl Iterator<Item = &Path> {
-        self.blur.motion.as_deref().into_iter()
+        self.mesh.motion.as_deref().into_iter()
     }
 }

@@ -194,7 +194,7 @@ impl MeshSuite {
         let settings = match workload {
             Workload::Deferred => {
                 let mut settings: DeferredRunSettings = self.read(path, &name, &mesh, table)?;
-                let motion = settings.frames.blur.motion.iter_mut();
+                let motion = settings.frames.mesh.motion.iter_mut();
                 motion.for_each(|motion| self.resolve_file(motion));
                 RunSettings::Deferred(Box::new(settings))
             }
