@@ -9,8 +9,8 @@ use quadrille::backward::SavedPicture;
 use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, Intrinsics, Profile, Projection, RenderSettings, Renderer, SplatRows, SplatSlices,
-    SplatTable, Task, WriteOptions,
+    Camera, DistortedLens, DistortionModel, Intrinsics, Profile, Projection, RenderSettings,
+    Renderer, SplatRows, SplatSlices, SplatTable, Task, WriteOptions,
 };
 use quadrille_base::image::check_memory;
 
@@ -74,6 +74,10 @@ pub(crate) struct Drawing {
     far: f64,
     least_radius: f64,
     low_pass: f64,
+    /// Whether footprints come from points of the splats (unscented transform).
+    unscented: bool,
+    /// Distortion of each camera, in the order of OpenCV: k1, k2, p1, p2, k3 to k6, s1 to s4; empty for pinholes.
+    distortion: Vec<Vec<f64>>,
     /// Degree of the spherical harmonics in `colors`; `None` if `colors` holds the values of channels.
     sh_degree: Option<u8>,
     /// Whether each camera has its own colours.
@@ -97,6 +101,7 @@ impl Drawing {
             far: self.far,
             least_radius_px: self.least_radius,
             low_pass_px2: self.low_pass,
+            is_unscented: self.unscented,
             ..Profile::named(&self.profile)?
         })
     }
@@ -112,12 +117,15 @@ impl Drawing {
 /// Creates cameras from view matrices [C, 4, 4] and intrinsics [C, 3, 3].
 fn cameras_of(views: &[f64], lenses: &[f64], drawing: &Drawing) -> quadrille::Result<Vec<Camera>> {
     let (width, height) = drawing.size;
-    let projection = match drawing.camera_model.as_str() {
-        "ortho" => Projection::Orthographic,
-        _ => Projection::Pinhole,
+    let projection = |number: usize| match drawing.distortion.get(number) {
+        Some(coefficients) => {
+            DistortedLens::new(DistortionModel::OpenCv, coefficients).map(Projection::Distorted)
+        }
+        None if drawing.camera_model == "ortho" => Ok(Projection::Orthographic),
+        None => Ok(Projection::Pinhole),
     };
-    let cameras = views.chunks_exact(16).zip(lenses.chunks_exact(9));
-    let camera = |(view, lens): (&[f64], &[f64])| {
+    let cameras = views.chunks_exact(16).zip(lenses.chunks_exact(9)).enumerate();
+    let camera = |(number, (view, lens)): (usize, (&[f64], &[f64]))| {
         let lens = Intrinsics {
             width,
             height,
@@ -127,7 +135,7 @@ fn cameras_of(views: &[f64], lenses: &[f64], drawing: &Drawing) -> quadrille::Re
         let rotation = Matrix3::from_fn(|row, column| view[row * 4 + column]);
         let translation = Vector3::from_fn(|row, _| view[row * 4 + 3]);
         let camera = Camera::new("", lens, rotation, translation)?;
-        Ok(camera.with_projection(projection))
+        Ok(camera.with_projection(projection(number)?))
     };
     cameras.map(camera).collect()
 }

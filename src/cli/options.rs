@@ -87,8 +87,8 @@ pub(super) struct DrawFlags {
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
     /// Renderer whose constants to use: inria, inria-aa, gsplat (1.6), gsplat-aa, gsplat-1.5,
-    /// gsplat-1.5-aa, mip-splatting, brush, brush-aa, 2dgs or gsplat-2dgs [default: the profile that the scene file names,
-    /// else inria]
+    /// gsplat-1.5-aa, gsplat-ut, mip-splatting, brush, brush-aa, 2dgs or gsplat-2dgs [default: the profile that the scene
+    /// file names, else inria]
     #[arg(long, value_name = "NAME", value_parser = Profile::named)]
     profile: Option<Profile>,
     #[command(flatten)]

@@ -150,8 +150,8 @@ fn planes(view: &ViewTransform) -> Vec<Plane> {
     if view.far.is_finite() {
         add([0.0, 0.0, 1.0], view.far);
     }
-    if view.is_disc {
-        // A disc that the plane of the camera cuts may reach any pixel.
+    if view.is_disc || view.points_px.is_some() {
+        // The stretch of a footprint has no limit here; a disc that the plane of the camera cuts may reach any pixel.
         return planes;
     }
     let blur = (cut_radius_squared(1.0) * view.low_pass_px2).sqrt();

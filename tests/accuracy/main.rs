@@ -23,6 +23,7 @@ mod lenses;
 mod metrics;
 mod oracle;
 mod order;
+mod points;
 mod poison;
 mod probe;
 mod profiles;

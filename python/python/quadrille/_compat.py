@@ -74,11 +74,12 @@ ARGUMENTS: tuple[Argument, ...] = (
     Argument("camera_model", "pinhole", "1.5", "used", _MODELS),
     Argument("segmented", False, "1.5", "ignored", "Pixels do not depend on it."),
     Argument("covars", None, "1.5", "used", "[N, 3, 3], in place of quats and scales; the upper triangle is read."),
-    Argument("with_ut", False, "1.5", "refused", "", _FROM_WORLD),
+    Argument("with_ut", False, "1.5", "used", "Footprints from seven points of each splat. Calls for gradients raise "
+             "NotImplementedError."),
     Argument("with_eval3d", False, "1.5", "refused", "", _FROM_WORLD),
-    Argument("radial_coeffs", None, "1.5", "refused", "", _DISTORTION),
-    Argument("tangential_coeffs", None, "1.5", "refused", "", _DISTORTION),
-    Argument("thin_prism_coeffs", None, "1.5", "refused", "", _DISTORTION),
+    Argument("radial_coeffs", None, "1.5", "used", "[C, 6] with `with_ut`: k1 to k6 of OpenCV."),
+    Argument("tangential_coeffs", None, "1.5", "used", "[C, 2] with `with_ut`: p1, p2."),
+    Argument("thin_prism_coeffs", None, "1.5", "used", "[C, 4] with `with_ut`: s1 to s4."),
     Argument("ftheta_coeffs", None, "1.5", "refused", "", _DISTORTION),
     Argument("rolling_shutter", None, "1.5", "refused", "None, or a member named GLOBAL.", "render single poses"),
     Argument("viewmats_rs", None, "1.5", "refused", "", "render single poses"),
@@ -151,7 +152,7 @@ CALLS: tuple[Calls, ...] = (
     Calls("batches", 2),
     Calls("`fully_fused_projection` or `spherical_harmonics`", 2),
     Calls("2D splats", 4, "gradients of `rasterization_2dgs`, which draws forward only"),
-    Calls("the unscented transform, or lidar", 3, "`with_ut`, `with_eval3d`, `rays`, `lidar_coeffs`"),
+    Calls("the unscented transform, or lidar", 3, "`with_eval3d`, `rays`, `lidar_coeffs`"),
     Calls("an orthographic camera", 1),
 )
 

@@ -4,8 +4,10 @@ mod distortion;
 mod fisheye;
 mod plane_point;
 mod projection;
+mod unscented;
 
 pub use distortion::{DistortedLens, DistortionModel};
 pub use fisheye::FisheyeLens;
 pub use plane_point::PlanePoint;
 pub use projection::Projection;
+pub use unscented::{SIGMA_POINTS, moments, sigma_points};

@@ -104,6 +104,9 @@ pub struct Profile {
     /// Whether splats are flat discs, whose falloff is taken where the ray of a pixel meets them (2DGS). Otherwise they are
     /// ellipsoids, whose covariance is projected.
     pub is_disc: bool,
+    /// Whether the footprint of a splat comes from the projections of seven of its points (unscented transform), in place of
+    /// the derivative of the projection at its centre.
+    pub is_unscented: bool,
     /// Order of splats in pictures by pinholes and orthographic cameras; `None` for the order that the scene's file states, else
     /// by depth. Other cameras have the order by distance.
     pub order: Option<SplatOrder>,
@@ -121,6 +124,7 @@ const INRIA: Profile = Profile {
     alpha_cap: 0.99,
     stop: StopRule::Before(1e-4),
     is_disc: false,
+    is_unscented: false,
     order: None,
 };
 
@@ -153,7 +157,7 @@ const DISCS: Profile = Profile { name: "2dgs", is_disc: true, ..INRIA };
 
 impl Profile {
     /// Every profile; the first is the default.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         INRIA,
         Self {
             name: "inria-aa",
@@ -186,6 +190,7 @@ impl Profile {
         },
         DISCS,
         Self { name: "gsplat-2dgs", is_disc: true, ..GSPLAT_1_5 },
+        Self { name: "gsplat-ut", is_unscented: true, ..GSPLAT },
     ];
 
     /// The profile with the near plane at `near`, in world units, also for views that were chosen for a scene.
@@ -241,6 +246,16 @@ impl Profile {
     pub fn refuse_discs(&self) -> Result<()> {
         let expected = "a profile of ellipsoids, such as inria";
         Error::refuse_if(self.is_disc, "profile", expected, self.name)
+    }
+
+    /// Refuses profiles whose footprints have no gradients: discs, and footprints from points.
+    ///
+    /// # Errors
+    /// [`Error::Argument`].
+    pub fn require_derivative(&self) -> Result<()> {
+        self.refuse_discs()?;
+        let expected = "a profile with gradients, such as gsplat";
+        Error::refuse_if(self.is_unscented, "profile", expected, self.name)
     }
 
     /// The profile called `name`. `splatfacto`, which draws like gsplat 1.4 by default, is an alias of `gsplat-1.5`.

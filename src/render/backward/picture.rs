@@ -83,7 +83,7 @@ impl<'a> ScalarPicture<'a> {
         let is_other = !camera.projection.is_planar();
         let expected = "a pinhole or orthographic camera";
         Error::refuse_if(is_other, "camera", expected, "another projection")?;
-        settings.profile.refuse_discs()?;
+        settings.profile.require_derivative()?;
         let view = ViewTransform::of_camera(camera, &settings.profile, None);
         let splats = fragments::drawn_splats(scene, &view, task)?;
         Ok(Self {

@@ -46,7 +46,7 @@ use quadrille_base::image::Layer;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Result};
-use quadrille_scene::Camera;
+use quadrille_scene::{Camera, Projection};
 
 /// Settings of a renderer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -60,9 +60,14 @@ pub struct RenderSettings {
 impl RenderSettings {
     /// Checks that the profile can draw pictures of `camera`.
     pub(crate) fn check(&self, camera: &Camera) -> Result<()> {
-        let is_other = self.profile.is_disc && !camera.projection.is_pinhole();
-        let expected = format_args!("a pinhole camera, for profile {}", self.profile.name);
-        Error::refuse_if(is_other, "camera", expected, "another projection")
+        let (profile, projection) = (&self.profile, &camera.projection);
+        let is_other = profile.is_disc && !projection.is_pinhole();
+        let expected = format_args!("a pinhole camera, for profile {}", profile.name);
+        Error::refuse_if(is_other, "camera", expected, "another projection")?;
+        // Points on both sides of the joined edges have no mean.
+        let is_panorama = profile.is_unscented && *projection == Projection::Equirectangular;
+        let expected = format_args!("a camera other than a panorama, for profile {}", profile.name);
+        Error::refuse_if(is_panorama, "camera", expected, "a panorama")
     }
 }
 

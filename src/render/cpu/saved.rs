@@ -82,7 +82,7 @@ impl Renderer {
         let is_other = !camera.projection.is_planar();
         let expected = "a pinhole or orthographic camera";
         Error::refuse_if(is_other, "camera", expected, "another projection")?;
-        settings.profile.refuse_discs()?;
+        settings.profile.require_derivative()?;
         // All lists stay in memory.
         let most_entries = std::mem::replace(&mut self.bins.most_entries, usize::MAX);
         let light = PixelLight::Transmittance;

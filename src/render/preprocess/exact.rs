@@ -3,6 +3,7 @@
 use nalgebra::{Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
 use super::disc::ExactDisc;
+use super::points::moments_on_plane;
 use super::projected::{PixelBounds, ProjectedSplat};
 use super::view_transform::{ViewTransform, cut_radius_squared};
 use quadrille_base::math::{SH_C0, narrow, sh_colour, whole};
@@ -175,13 +176,19 @@ impl ExactSplat {
         if view.is_disc {
             return Self::project_disc(view, splat);
         }
-        let centre = plane_centre(view, to_view(view, splat.mean))?;
-        let factor = covariance_factor(view, &centre.jacobian, splat);
-        let mut rows = [factor.row(0).transpose(), factor.row(1).transpose()];
-        rows[0] *= width_factor(view, splat.opacity.into(), rows[0].norm_squared());
-        let (xx, xy, yy) = (rows[0].norm_squared(), rows[0].dot(&rows[1]), rows[1].norm_squared());
-        // By Cauchy-Binet, the determinant is a sum of squares, which thin splats do not cancel.
-        let before = rows[0].cross(&rows[1]).norm_squared();
+        let p_view = to_view(view, splat.mean);
+        let centre = plane_centre(view, p_view)?;
+        let (px, [xx, xy, yy], before) = match view.points_px {
+            Some(region) => moments_on_plane(view, region, p_view, splat)?,
+            None => {
+                let factor = covariance_factor(view, &centre.jacobian, splat);
+                let mut rows = [factor.row(0).transpose(), factor.row(1).transpose()];
+                rows[0] *= width_factor(view, splat.opacity.into(), rows[0].norm_squared());
+                let products = [[0, 0], [0, 1], [1, 1]].map(|[a, b]| rows[a].dot(&rows[b]));
+                // By Cauchy-Binet, the determinant is a sum of squares, which thin splats do not cancel.
+                (centre.px, products, rows[0].cross(&rows[1]).norm_squared())
+            }
+        };
         let blur = view.low_pass_px2;
         let determinant = before + blur * (xx + yy) + blur * blur;
         let opacity = f64::from(splat.opacity)
@@ -192,7 +199,7 @@ impl ExactSplat {
         let shape = Self {
             depth: centre.depth,
             order: centre.order,
-            mean_from_centre_px: centre.px,
+            mean_from_centre_px: px,
             covariance: [xx + blur, xy, yy + blur],
             determinant,
             disc: None,

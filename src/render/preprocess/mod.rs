@@ -16,6 +16,7 @@ pub mod exact;
 mod in_place;
 mod kept;
 mod lanes;
+mod points;
 mod project;
 mod projected;
 mod rows;

@@ -92,11 +92,11 @@ impl Projected {
                 // slower.
                 stream_lines(bytemuck::cast_slice_mut(slots), |splats_out| {
                     let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
-                    match level.filter(|_| view.projection.is_planar() && !view.is_disc) {
+                    match level.filter(|_| view.has_lanes()) {
                         Some(level) => {
                             dispatch!(T::lanes(level), simd => project_chunk(simd, splats, view, chunk, &mut output))
                         }
-                        // Discs, lenses with distortion, fisheyes and panoramas are projected by the definition.
+                        // Discs, points, lenses with distortion, fisheyes and panoramas are projected by the definition.
                         None => {
                             let level = level.unwrap_or_default();
                             dispatch!(T::lanes(level), simd => project_exactly(simd, splats, view, chunk, &mut output))

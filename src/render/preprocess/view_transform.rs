@@ -6,6 +6,9 @@ use super::source::SplatSource;
 use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile, SplatOrder};
 use quadrille_scene::{Camera, Projection};
 
+/// Margin around the picture in which one of a splat's points must lie, as a share of its width and height (gsplat).
+pub(super) const POINTS_MARGIN: f64 = 0.1;
+
 /// Projection constants of a camera and a profile. World space is relative to the origin of the scene's splats.
 #[derive(Debug, Clone)]
 pub struct ViewTransform {
@@ -41,6 +44,9 @@ pub struct ViewTransform {
     pub opacity_factor: OpacityFactor,
     /// Whether splats are discs; see [`Profile::is_disc`].
     pub is_disc: bool,
+    /// Under a profile of [points](Profile::is_unscented), the columns and rows in which a point of each splat must lie, in
+    /// pixels from the picture's centre.
+    pub(crate) points_px: Option<[[f64; 2]; 2]>,
     /// Whether splats whose depth is measured along the view are sorted by their distance.
     pub(crate) is_by_distance: bool,
 }
@@ -92,6 +98,10 @@ impl ViewTransform {
             low_pass_px2: profile.low_pass_px2,
             opacity_factor: profile.opacity_factor,
             is_disc: profile.is_disc,
+            points_px: profile.is_unscented.then(|| {
+                let reach = |side: f64| (0.5 + POINTS_MARGIN) * side;
+                size.map(|side| [-reach(side), reach(side)])
+            }),
             is_by_distance: profile.order.or(stated) == Some(SplatOrder::Distance)
                 && camera.projection.has_axial_depth(),
         }
@@ -108,12 +118,21 @@ impl ViewTransform {
             Some(_) => (self.width, across),
             None => (side, across + half_size[0] - (f64::from(x) + 0.5)),
         };
+        let moved = [moved_across - across, moved_down - down];
         Self {
+            points_px: self
+                .points_px
+                .map(|ends| [0, 1].map(|axis: usize| ends[axis].map(|end| end + moved[axis]))),
             width,
             height: side,
             principal_from_centre_px: [moved_across, moved_down],
             ..self.clone()
         }
+    }
+
+    /// Whether splats are projected in lanes, in place of the definition.
+    pub(super) fn has_lanes(&self) -> bool {
+        self.projection.is_planar() && !self.is_disc && self.points_px.is_none()
     }
 
     /// Whether a splat of this depth is culled.

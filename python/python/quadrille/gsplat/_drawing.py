@@ -102,6 +102,9 @@ def rasterization(
     means, quats, scales, opacities : [N, 3], [N, 4] w, x, y, z of any length, [N, 3] and [N], activated.
     colors : with ``sh_degree``, coefficients [N, K, 3] or [C, N, K, 3]; else values [N, D] or [C, N, D].
     covars : [N, 3, 3], in place of ``quats`` and ``scales``; the upper triangle is read.
+    with_ut : project seven points of each splat (unscented transform), in place of the derivative of the camera; without
+        gradients.
+    radial_coeffs, tangential_coeffs, thin_prism_coeffs : [C, 6], [C, 2] and [C, 4] with ``with_ut``: the lens of OpenCV.
     viewmats, Ks : [C, 4, 4] world to camera and [C, 3, 3] in pixels; with ``camera_model="ortho"``, focal lengths are
         in pixels per world unit.
     backgrounds : [C, D], or [D] for all cameras.
@@ -154,6 +157,7 @@ def rasterization_vjp(*args: Any, **kwargs: Any) -> tuple[Any, Any, Meta, Callab
     bound = inspect.signature(rasterization).bind(*args, **kwargs)
     bound.apply_defaults()
     arguments, calls = bound.arguments, list[SavedCall]()
+    _check_gradients(arguments)
     results = _warned(_drawn(arguments, calls), arguments["means"])
     unused = ("covars",) if arguments["covars"] is None else ("quats", "scales")
     names = [name for name in NAMES if name not in unused and arguments[name] is not None]
@@ -205,6 +209,7 @@ def _warned(drawn: tuple[Any, Any, Meta, int], means: Any) -> tuple[Any, Any, Me
 
 def _in_graph(arguments: dict[str, Any]) -> tuple[Any, Any, Meta, int]:
     """As `_drawn`, with results in the graph of torch."""
+    _check_gradients(arguments)
     if arguments["sparse_grad"]:
         raise NotImplementedError("sparse_grad: gradients are dense; leave it False")
     batch = np.shape(arguments["means"])[:-2]
@@ -258,6 +263,15 @@ _ARRAYS = {
     "Ks": np.float64,
     "backgrounds": np.float32,
     "covars": np.float32,
+    "radial_coeffs": np.float64,
+    "tangential_coeffs": np.float64,
+    "thin_prism_coeffs": np.float64,
+}
+#: Coefficients of a lens by argument, and their places in the order of OpenCV: k1, k2, p1, p2, k3 to k6, s1 to s4.
+_COEFFICIENTS = {
+    "radial_coeffs": (0, 1, 4, 5, 6, 7),
+    "tangential_coeffs": (2, 3),
+    "thin_prism_coeffs": (8, 9, 10, 11),
 }
 
 
@@ -265,6 +279,7 @@ def _drawn(arguments: dict[str, Any], saved: list[SavedCall] | None = None) -> t
     """Pictures, alphas and `meta` of all batches, and the number of rows that are left out. ``saved`` takes the calls of
     the batches with their pictures."""
     _refuse_others(arguments)
+    _check_lens(arguments)
     compat, render_mode, tile_size = arguments["compat"], arguments["render_mode"], arguments["tile_size"]
     check_model(arguments["camera_model"])
     one_of("compat", compat, COMPATS)
@@ -288,6 +303,7 @@ def _drawn(arguments: dict[str, Any], saved: list[SavedCall] | None = None) -> t
         "far": _number("far_plane", arguments["far_plane"]),
         "least_radius": _number("radius_clip", arguments["radius_clip"]),
         "low_pass": _number("eps2d", arguments["eps2d"], least=0.0),
+        "unscented": bool(arguments.get("with_ut")),
         "depth": {"ED": "mean", "D": "sum"}.get(render_mode.rsplit("+", 1)[-1]),
         "meta": bool(arguments["meta"]),
         "packed": bool(arguments["packed"]),
@@ -328,7 +344,7 @@ def _batches(arguments: dict[str, Any]) -> tuple[Shape, list[dict[str, NDArray[A
     arrays = {
         name: take(arguments[name], name, None, dtype)
         for name, dtype in _ARRAYS.items()
-        if arguments[name] is not None and name not in unused
+        if arguments.get(name) is not None and name not in unused
     }
     for name in () if unused else ("quats", "scales"):
         if name not in arrays:
@@ -378,8 +394,35 @@ def _call(arrays: dict[str, NDArray[Any]], drawing: dict[str, Any], arguments: d
     if values is None or channels == 0:
         # Depth alone.
         values, behind, per_camera, sh_degree = None, None, False, None
-    drawing = {**drawing, "sh_degree": sh_degree, "per_camera": per_camera}
+    distortion = _distortion(arrays, len(views))
+    drawing = {**drawing, "sh_degree": sh_degree, "per_camera": per_camera, "distortion": distortion}
     return geometry, values, (views, lenses), behind, drawing
+
+
+def _check_gradients(arguments: dict[str, Any]) -> None:
+    """Refuses gradients of footprints from points."""
+    if arguments["with_ut"]:
+        raise NotImplementedError("with_ut: the unscented transform has no gradients; leave it False in training")
+
+
+def _check_lens(arguments: dict[str, Any]) -> None:
+    """Refuses coefficients without the unscented transform, as gsplat does, and other cameras with them."""
+    given = [name for name in _COEFFICIENTS if arguments.get(name) is not None]
+    if given and not arguments.get("with_ut"):
+        raise ValueError(f"{given[0]}: expected with_ut=True, as gsplat does, found False")
+    if given and arguments["camera_model"] != "pinhole":
+        raise ValueError(f"{given[0]}: expected camera_model='pinhole', found {arguments['camera_model']!r}")
+
+
+def _distortion(arrays: dict[str, NDArray[Any]], cameras: int) -> list[list[float]]:
+    """Coefficients of each camera, in the order of OpenCV; none for pinholes."""
+    found = np.zeros((cameras, 12))
+    names = [name for name in _COEFFICIENTS if name in arrays]
+    for name in names:
+        places = _COEFFICIENTS[name]
+        found[:, places] = take(arrays[name], name, (cameras, len(places)), np.float64)
+        check_finite(found, name)
+    return found.tolist() if names else []
 
 
 def _refuse_others(values: dict[str, Any]) -> None:
