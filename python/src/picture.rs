@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use quadrille::{Error, Frame, PictureFormat, Protocol, compare_with_map};
 use quadrille_base::choice::Choice;
+use quadrille_base::image::metrics::ssimulacra2;
 use quadrille_base::image::{ColourCorrection, to_8_bit};
 use quadrille_evaluation::{LpipsKind, LpipsMetrics};
 
@@ -98,7 +99,7 @@ fn nets(names: Vec<String>, weights: Option<PathBuf>) -> PyResult<Arc<LpipsMetri
 }
 
 /// Compares two pictures. Returns the metrics as JSON, and the FLIP error of every pixel. `lpips` holds names of
-/// networks for LPIPS.
+/// networks for LPIPS. `b` is the original of SSIMULACRA2.
 #[pyfunction]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
@@ -108,6 +109,7 @@ pub(crate) fn compare<'py>(
     colour_correction: Option<&str>,
     lpips: Vec<String>,
     weights: Option<PathBuf>,
+    has_ssimulacra2: bool,
 ) -> PyResult<(String, Bound<'py, PyAny>)> {
     let protocol = Protocol::named(protocol).map_err(|error| to_python(error.about("protocol")))?;
     let [a, b] = [("a", a), ("b", b)].map(|(name, rgba)| frame_of_array(name, &rgba));
@@ -115,17 +117,21 @@ pub(crate) fn compare<'py>(
     let correction = colour_correction.map(ColourCorrection::named).transpose();
     let correction = correction.map_err(|error| to_python(error.about("colour_correction")))?;
     let nets = nets(lpips, weights)?;
-    let (comparison, map, distances) = run(py, |_| {
+    let (comparison, map, distances, score) = run(py, |_| {
         let corrected =
             correction.map(|map| map.corrected([&a, &b], [0.0; 3], None)).transpose()?;
         let [a, b] = corrected.as_ref().map_or([&a, &b], |[a, b]| [a, b]);
         let (comparison, map) = compare_with_map(a, b, protocol)?;
-        Ok((comparison, map, nets.measure([a, b], protocol)?))
+        let score = has_ssimulacra2.then(|| ssimulacra2(b, a, protocol)).transpose()?;
+        Ok((comparison, map, nets.measure([a, b], protocol)?, score))
     })?;
     let mut document = serde_json::json!(comparison);
     let distances = serde_json::json!(distances);
     for (key, distance) in distances.as_object().into_iter().flatten() {
         document[key] = distance.clone();
+    }
+    if let Some(score) = score {
+        document["ssimulacra2"] = score.into();
     }
     document["protocol"] = serde_json::json!(protocol);
     Ok((document.to_string(), array(py, map, &[a.height() as usize, a.width() as usize])?))

@@ -325,6 +325,18 @@ def test_lpips_names_the_way_to_its_weights(tmp_path: pathlib.Path) -> None:
     assert 0 < found["lpips_alex"] < 1 and 0 < found["lpips_vgg"] < 1 and "lpips_vgg_scaled" not in found
 
 
+def test_ssimulacra2_takes_the_second_picture_as_the_original() -> None:
+    rows, columns, channels = np.indices((24, 32, 3))
+    picture = ((rows * rows + 3 * columns * channels) % 256).astype(np.uint8)
+    banded = picture // 32 * 32
+    assert quadrille.compare(picture, picture, ssimulacra2=True)["ssimulacra2"] == 100
+    scores = [quadrille.compare(*pair, ssimulacra2=True)["ssimulacra2"] for pair in [(banded, picture), (picture, banded)]]
+    assert scores[0] != scores[1] and max(scores) < 90
+    assert "ssimulacra2" not in quadrille.compare(picture, banded)
+    with pytest.raises(ValueError, match="SSIMULACRA2: expected at least 8 x 8 pixels, found 32 x 7"):
+        quadrille.compare(picture[:7], banded[:7], ssimulacra2=True)
+
+
 def test_simulation(vase: Vase, view: quadrille.Camera) -> None:
     found = quadrille.simulate(vase[0], view, variants=["baseline", "het", "compute"], maps=True)
     by_name = {run["name"]: run for run in found["variants"]}

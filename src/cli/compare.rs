@@ -55,9 +55,10 @@ struct Compared<'a> {
 impl Compared<'_> {
     fn run(&self, source: &mut dyn PairSource, opened: &Opened) -> anyhow::Result<Exit> {
         let args = self.args;
-        let keys: Vec<_> = self.lpips.kinds().iter().map(|kind| kind.key()).collect();
+        let mut keys: Vec<_> = self.lpips.kinds().iter().map(|kind| kind.key()).collect();
+        keys.extend(args.ssimulacra2.then_some("ssimulacra2"));
         let columns = MetricColumn::shown(&keys, self.kind != Kind::Photos);
-        let conditions = self.conditions(opened);
+        let conditions = self.conditions(opened, source.original());
         let text = TextRows::new(&columns, source.pairs());
         let text = (!args.json).then_some(&text);
         let (mut evaluated, last_error) = self.evaluate(source, opened, &conditions, text)?;
@@ -120,6 +121,7 @@ impl Compared<'_> {
             colour_correction: args.colour_correction,
             masks: self.masks.as_ref(),
             lpips: &self.lpips,
+            ssimulacra2: args.ssimulacra2,
             journal: outputs.journal(conditions, count)?,
             page_bytes: outputs.page_bytes(count),
         };
@@ -146,7 +148,7 @@ impl Compared<'_> {
         }
     }
 
-    fn conditions(&self, opened: &Opened) -> Conditions {
+    fn conditions(&self, opened: &Opened, original: usize) -> Conditions {
         let mut clauses = opened.clauses.clone();
         match &self.masks {
             Some(Masks::Folder(pictures)) => clauses.push(format!(
@@ -166,6 +168,11 @@ impl Compared<'_> {
             ));
         }
         clauses.extend(self.lpips.kinds().iter().map(|kind| kind.clause().to_owned()));
+        if self.args.ssimulacra2 {
+            let picture = if self.kind == Kind::Photos { "" } else { " picture" };
+            let original = opened.sides[original];
+            clauses.push(format!("SSIMULACRA 2.1 with the {original}{picture} as the original"));
+        }
         Conditions { protocol: self.args.protocol, background: self.args.background.0, clauses }
     }
 
@@ -202,6 +209,7 @@ impl Compared<'_> {
 fn limits(args: &Args) -> Limits {
     Limits {
         lpips: args.fail_over_lpips,
+        ssimulacra2: args.fail_under_ssimulacra2,
         allow_missing: args.allow_missing,
         ..args.limits.of_level(0)
     }

@@ -354,6 +354,7 @@ fn rows_of(views: &[ViewDifference]) -> Vec<PairRow> {
         pair: PairName { name: view.name.clone(), ..PairName::default() },
         comparison: view.comparison,
         lpips: LpipsDistances::default(),
+        ssimulacra2: None,
         mask_share: None,
         diff: None,
     };

@@ -28,7 +28,7 @@ use quadrille_suite::report::table::TextTable;
 
 const DEFAULT_FRAMES: u32 = 120;
 const DEFAULT_RATE: FrameRate = FrameRate { numerator: 30, denominator: 1 };
-const MAX_FRAMES: u32 = 100_000;
+pub(super) const MAX_FRAMES: u32 = 100_000;
 
 /// Flags for films.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -227,6 +227,11 @@ impl Film<'_> {
         (!self.is_stdout()).then_some(self.path)
     }
 
+    pub(super) fn rate(&self, views: &Views) -> FrameRate {
+        let stated = views.frame_rate.and_then(FrameRate::of);
+        self.rate.or(stated).unwrap_or(DEFAULT_RATE)
+    }
+
     pub(super) fn check_variants(&self, count: usize) -> Result<()> {
         if count < 2 {
             return Ok(());
@@ -276,11 +281,10 @@ impl Film<'_> {
             let needed = "-o with a name that ends in .apng";
             return Err(Error::needs("a film with --background transparent", needed));
         }
-        let stated = views.frame_rate.and_then(FrameRate::of);
         let facts = FilmFacts {
             size,
             frames: u32::try_from(views.cameras.len()).unwrap_or(u32::MAX),
-            rate: self.rate.or(stated).unwrap_or(DEFAULT_RATE),
+            rate: self.rate(views),
         };
         let start = Instant::now();
         let progress = session.progress_in_lines("frames");

@@ -36,12 +36,20 @@ pub(super) struct LimitFlags {
 fn bounded(text: &str, range: RangeInclusive<f64>) -> std::result::Result<f64, String> {
     let number = finite(text)?;
     let (least, most) = (*range.start(), *range.end());
-    let expected = || format!("expected a number from {least} to {most}, the range of the metric");
+    let expected = || match least > f64::MIN {
+        true => format!("expected a number from {least} to {most}, the range of the metric"),
+        false => format!("expected a number up to {most}, the range of the metric"),
+    };
     if range.contains(&number) { Ok(number) } else { Err(expected()) }
 }
 
 fn parse_ssim(text: &str) -> std::result::Result<f64, String> {
     bounded(text, -1.0..=1.0)
+}
+
+/// Parses a limit of SSIMULACRA2.
+pub(super) fn parse_score(text: &str) -> std::result::Result<f64, String> {
+    bounded(text, f64::MIN..=100.0)
 }
 
 /// Parses a limit of 0 to 1.

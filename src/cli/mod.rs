@@ -28,6 +28,7 @@ mod placed_meshes;
 mod plot;
 mod render;
 mod resume;
+mod scene_sequence;
 mod session;
 mod sim;
 mod synth;

@@ -8,6 +8,7 @@ mod pictures;
 mod probe;
 mod rendered;
 mod scene_film;
+mod sequence;
 mod source;
 
 use std::slice;
@@ -93,8 +94,13 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     // A scene that is not in memory takes its views from a camera file, so it needs no splats here.
     let none = Splats::from_splats(0, []);
     let splats = source.scene().map_or(&none, |scene| &scene.splats);
-    let views = session.install(|| args.film.path.views(chosen, &args.scene, splats, session))?;
-    job.prepare_outputs(&views)?;
+    let scene = source.first_path(&args.scene);
+    let mut views = session.install(|| args.film.path.views(chosen, scene, splats, session))?;
+    let mut source = source;
+    if !args.list_views {
+        source.show(&job, &mut views)?;
+    }
+    job.prepare_outputs(&views, &source)?;
     if let Some(path) = &args.cameras_out {
         write_cameras(path, &views.cameras)?;
     }
@@ -109,7 +115,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         views.cameras.iter().try_for_each(PlacedMeshes::check)?;
     }
     let settings = RenderSettings { profile, level: session.level };
-    let mut source = source.for_views(&job, &views.cameras)?;
+    source = source.for_views(&job, &views.cameras)?;
     if let (false, Some(scene)) = (args.probe.is_empty(), source.scene()) {
         return job.probe(scene, &source, views, &settings);
     }
@@ -126,7 +132,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         let draw =
             |frames: &FilmFrames| source.film(&job, cameras, &settings, frames, &mut in_view);
         let finished = film.record(&views, flags.draw.background, session, draw)?;
-        warn_of_frames(source.scene(), cameras, &profile, &in_view, session);
+        let scene = source.scene().filter(|_| !source.is_sequence());
+        warn_of_frames(scene, cameras, &profile, &in_view, session);
         let call = job.call(&source, &views, &settings)?;
         finished.report(args.json.then(|| call.of_film()), cameras)?;
         return print_flags(call.view_flags.filter(|_| !args.json));
@@ -246,7 +253,7 @@ impl Job<'_> {
         check_memory([camera.width, rows], bytes)
     }
 
-    fn prepare_outputs(&self, views: &Views) -> Result<()> {
+    fn prepare_outputs(&self, views: &Views, source: &Source) -> Result<()> {
         let (args, cameras) = (self.args, &views.cameras);
         if args.output.is_some() || args.repeat.is_some() {
             let check = |camera| self.check_picture_memory(camera, cameras.len());
@@ -255,6 +262,7 @@ impl Job<'_> {
         let inputs = [Some(args.scene.as_path()), views.file.as_deref()];
         let inputs = inputs.into_iter().flatten().chain(args.views.files());
         let inputs = inputs.chain(args.flags.exposures.file()).chain(args.meshes.files());
+        let inputs = inputs.chain(source.sequence_files());
         let mut outputs = Outputs::beside(inputs.chain(args.film.path.files()));
         if let Some(film) = &self.film {
             film.prepare(&mut outputs, args.json)?;

@@ -3,42 +3,40 @@
 mod files;
 mod meshes;
 mod printed;
+mod run;
 mod sensitivity_runs;
 mod sequence;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use serde_json::json;
 
 use super::console::{Exit, fail, print, print_json};
+use super::convert::actions::Filters;
 use super::film::PathFlags;
-use super::inputs::{load_scene, warn_if_few};
+use super::inputs::warn_if_few;
 use super::options::{DepthFlags, DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
 use super::placed_meshes::PlacedMeshFlags;
+use super::scene_sequence::{SceneSequence, ShownScenes};
 use super::session::{Progress, Session};
 use files::{FileFlags, Files};
 use printed::{Printed, row, scene_name};
-use quadrille_base::image::metrics::{self, Protocol};
-use quadrille_base::image::{FRAME_BYTES, Frame};
-use quadrille_base::shading::{Profile, StopRule};
-use quadrille_base::{Error, Result, Task};
+use quadrille_base::image::FRAME_BYTES;
+use quadrille_base::shading::Profile;
+use quadrille_base::{Error, Result};
 use quadrille_gpu::estimates;
 use quadrille_gpu::host_memory::HostMemory;
-use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
-use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::{Camera, LoadOptions, Scene};
 use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_suite::report::json::SimulationDocument;
-use quadrille_suite::report::simulated::{
-    AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
-};
+use quadrille_suite::report::simulated::{SceneFacts, VariantRun};
 use quadrille_suite::report::{self, screen};
 use quadrille_suite::{Configuration, csv, runnable, sweep_table, swept};
+use run::file_name;
 use sequence::{Sequence, SequenceFlags};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
@@ -48,11 +46,13 @@ use sequence::{Sequence, SequenceFlags};
 /// unit, the solid part is time at work, the shaded part is time held up (blocked by the next unit,
 /// waiting for data, storage full, port taken), and the rest is time without work. Factors ("x") are
 /// the value of the baseline divided by the value of the method.
+///
+/// The scene is a file or, as in `render`, a sequence: each view is a frame, which shows one of the scenes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
-    /// Scene file of any format that the README lists; "-" reads standard input
+    /// Scene file of any format that the README lists, or a sequence; "-" reads standard input
     #[arg(required_unless_present = "config_dump")]
     scene: Option<PathBuf>,
     /// Write the colour buffer as a picture: .png, .exr or .npy, as `render` writes them; "{view}" and "{method}" in
@@ -133,15 +133,18 @@ const TOLD_BYTES: u64 = 2_000_000_000;
 
 struct SimJob<'a> {
     args: &'a Args,
-    scene: &'a Scene,
-    facts: SceneFacts,
-    profile: Profile,
     configurations: &'a [Configuration],
     methods: &'a [Method],
     output: Option<&'a Output>,
     session: &'a Session,
     /// Meshes whose depths are in the depth buffer before the splats are drawn.
     meshes: Option<PlacedMeshes>,
+}
+
+/// The scene of a frame: its description, and the profile that it is drawn by.
+struct Shown {
+    facts: SceneFacts,
+    profile: Profile,
 }
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
@@ -173,36 +176,37 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut files = args.files.parse(&methods)?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
-    let scene = load_scene(path, args.reading, session)?;
-    let views = (args.path).views(&args.views, path, &scene.splats, session)?;
+    let files_of_scenes = SceneSequence::find_or_one(path)?;
+    let (none, first) = (Filters::default(), files_of_scenes.paths()[0].clone());
+    let mut scenes = ShownScenes::open(files_of_scenes.clone(), args.reading, &none, session)?;
+    let splats = &scenes.of_frame(0)?.0.splats;
+    let mut views = (args.path).views(&args.views, &first, splats, session)?;
+    let splats = splats.len();
+    let shown = files_of_scenes.frames(&mut views, None)?;
     let cameras = args.sequence.draws(views.cameras);
+    let draws = args.sequence.draws_per_frame();
+    scenes.show(shown.into_iter().flat_map(|scene| std::iter::repeat_n(scene, draws)).collect());
     let config_file = args.emulation.gpu.files();
-    args.check_memory(&cameras, &methods, (output.as_ref(), scene.splats.len()), session)?;
+    args.check_memory(&cameras, &methods, (output.as_ref(), splats), session)?;
     let inputs = args.views.files().chain(args.path.files()).chain(args.meshes.files());
-    let mut outputs = Outputs::beside(inputs.chain(config_file).chain([path]));
+    let inputs =
+        inputs.chain(config_file).chain(files_of_scenes.paths().iter().map(PathBuf::as_path));
+    let mut outputs = Outputs::beside(inputs);
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
     if let Some(output) = &output {
         output.template.prepare(&mut outputs, &cameras, &names)?;
     }
     files.prepare(&mut outputs, &cameras, &names)?;
-    let own = args.flags.profile_of_ellipsoids(scene.profile_hint, session)?;
-    let (meshes, profile) = meshes::load(&args.meshes, &cameras, args.depth.applied(own), session)?;
+    let meshes = meshes::load(&args.meshes, &cameras, session)?;
     let job = SimJob {
         args,
-        scene: &scene,
-        facts: SceneFacts {
-            path: path.display().to_string(),
-            splats: scene.splats.len(),
-            sh_degree: scene.splats.sh_degree(),
-        },
-        profile,
         configurations: &configurations,
         methods: &methods,
         output: output.as_ref(),
         session,
         meshes,
     };
-    session.install(|| job.run_all(&cameras, &mut files))
+    session.install(|| job.run_all(&cameras, &mut scenes, &mut files))
 }
 
 impl Args {
@@ -301,12 +305,18 @@ impl Args {
 }
 
 impl SimJob<'_> {
-    fn run_all(&self, cameras: &[Camera], files: &mut Files<'_>) -> Result<Exit> {
+    fn run_all(
+        &self,
+        cameras: &[Camera],
+        scenes: &mut ShownScenes,
+        files: &mut Files<'_>,
+    ) -> Result<Exit> {
         let steps = cameras.len() * self.configurations.len();
         let unit = if self.is_single(steps) { "splats" } else { "views" };
         let progress = self.session.progress(unit);
         let (mut printed, mut sequence) = (Printed::default(), Sequence::default());
-        let drawn = self.draw_views(cameras, files, &progress, &mut printed, &mut sequence);
+        let drawn =
+            self.draw_views((cameras, scenes), files, &progress, &mut printed, &mut sequence);
         drop(progress);
         if matches!(drawn, Err(Error::Cancelled)) && !printed.rows.is_empty() {
             self.print_rows(&printed)?;
@@ -346,10 +356,31 @@ impl SimJob<'_> {
         runs == 1 && !self.args.varies()
     }
 
+    /// Returns the description and the profile of a scene: `known`, if it is of the same file.
+    fn shown<'s>(
+        &self,
+        known: &'s mut Option<Shown>,
+        scene: &Scene,
+        path: &Path,
+    ) -> Result<&'s Shown> {
+        let path = path.display().to_string();
+        if let Some(other) = known.take_if(|shown| shown.facts.path == path) {
+            return Ok(known.insert(other));
+        }
+        let own = self.args.flags.profile_of_ellipsoids(scene.profile_hint, self.session)?;
+        let profile = self.args.depth.applied(own);
+        let profile = match self.meshes {
+            Some(_) => profile.among_surfaces()?,
+            None => profile,
+        };
+        let (splats, sh_degree) = (scene.splats.len(), scene.splats.sh_degree());
+        Ok(known.insert(Shown { facts: SceneFacts { path, splats, sh_degree }, profile }))
+    }
+
     /// Draws all views in all configurations. After an error, `printed` holds the complete runs.
     fn draw_views(
         &self,
-        cameras: &[Camera],
+        (cameras, scenes): (&[Camera], &mut ShownScenes),
         files: &mut Files<'_>,
         progress: &Progress,
         printed: &mut Printed,
@@ -363,22 +394,26 @@ impl SimJob<'_> {
         let steps = progress.task.steps(steps as u64);
         let mut exit = Exit::Done;
         let mut warned = Vec::new();
-        for camera in cameras {
-            let (splats, Session { level, task, .. }) = (&self.scene.splats, self.session);
-            let mut prepared = PreparedView::new(splats, camera, &self.profile, *level, task)?;
+        let mut shown = None;
+        for (frame, camera) in cameras.iter().enumerate() {
+            let (scene, path) = scenes.of_frame(frame)?;
+            let shown = self.shown(&mut shown, scene, path)?;
+            let (splats, Session { level, task, .. }) = (&scene.splats, self.session);
+            let mut prepared = PreparedView::new(splats, camera, &shown.profile, *level, task)?;
             if let Some(meshes) = &self.meshes {
                 prepared = prepared.before(meshes.depths(camera, *level, task)?)?;
             }
             let in_view = prepared.splats_in_view;
-            warn_if_few(Some(self.scene), camera, &self.profile, in_view, self.session);
+            warn_if_few(Some(scene), camera, &shown.profile, in_view, self.session);
             if self.args.varies() {
                 self.vary(&prepared, camera, cameras, printed, progress)?;
                 steps.advance(1)?;
                 continue;
             }
             for configuration in self.configurations {
+                let view = (camera, splats);
                 let simulated =
-                    self.simulate(camera, &prepared, &of_run, configuration, sequence, files)?;
+                    self.simulate(shown, view, &prepared, &of_run, configuration, sequence, files)?;
                 for run in &simulated.runs {
                     for text in run.outcome.discrepancies() {
                         let (view, variant) = (&camera.name, run.name());
@@ -405,7 +440,11 @@ impl SimJob<'_> {
                 if self.args.json {
                     printed.documents.push(json!(SimulationDocument::of(&simulated)));
                 } else if self.args.csv {
-                    printed.rows.push(row(scene_name(&self.facts.path), &simulated, configuration));
+                    printed.rows.push(row(
+                        scene_name(&shown.facts.path),
+                        &simulated,
+                        configuration,
+                    ));
                 } else if self.configurations.len() > 1 {
                     printed.rows.push(row(simulated.view.name.clone(), &simulated, configuration));
                 } else {
@@ -420,80 +459,4 @@ impl SimJob<'_> {
         }
         Ok(exit)
     }
-
-    fn simulate<'a>(
-        &'a self,
-        camera: &Camera,
-        prepared: &PreparedView<'_>,
-        task: &Task,
-        configuration: &'a Configuration,
-        sequence: &Sequence,
-        files: &mut Files<'_>,
-    ) -> Result<Simulated<'a>> {
-        let mut machines =
-            Machine::all(&configuration.config, self.methods, self.args.files.watch())?;
-        if self.args.sequence.warm {
-            machines = sequence.warmed(machines);
-        }
-        let start = Instant::now();
-        let runs = Machine::run_all(&machines, prepared, task)?;
-        let host = [prepared.prepared_in, start.elapsed()];
-        let reference = self.reference(camera);
-        let config = &configuration.config;
-        let work = self.args.frame.then(|| prepared.workload());
-        let runs = runs.into_iter().map(|run| {
-            let is_seen = self.output.is_some() || reference.is_some();
-            let frame = is_seen.then(|| run.outcome.frame());
-            let names = [camera.name.as_str(), &file_name(run.outcome.method())];
-            let save = |(output, frame): (&Output, &Frame)| {
-                output.save(frame, names, self.args.flags.background)
-            };
-            let compared = frame.as_ref().zip(reference.as_ref());
-            Ok(VariantRun {
-                output: self.output.zip(frame.as_ref()).map(save).transpose()?,
-                against_reference: compared.map(|(a, b)| against(a, b)).transpose()?,
-                frame: work.and_then(|work| estimates::frame_times(&run.outcome, &work, config)),
-                energy: (self.args.energy.then(|| estimates::energy(&run.outcome, config)))
-                    .flatten(),
-                outcome: run.outcome,
-                host: run.host,
-            })
-        });
-        let simulated = Simulated {
-            scene: &self.facts,
-            view: ViewFacts {
-                name: camera.name.clone(),
-                width: camera.width,
-                height: camera.height,
-                splats_in_frustum: prepared.splats_in_view,
-            },
-            profile: self.profile.name,
-            config: &configuration.config,
-            preset: &configuration.preset,
-            host,
-            runs: runs.collect::<Result<_>>()?,
-        };
-        files.write(&simulated, file_name)?;
-        Ok(simulated)
-    }
-
-    fn reference(&self, camera: &Camera) -> Option<Frame> {
-        let settings = RenderSettings {
-            profile: Profile { stop: StopRule::Never, ..self.profile },
-            level: self.session.level,
-        };
-        let render = || reference::render(&self.scene.splats, camera, &settings).0;
-        self.args.reference.then(render)
-    }
-}
-
-/// Name of a method in file names; some systems do not allow colons in them.
-fn file_name(method: Method) -> String {
-    method.to_string().replace(':', "-")
-}
-
-fn against(frame: &Frame, reference: &Frame) -> Result<AgainstReference> {
-    let comparison = metrics::compare(frame, reference, Protocol::Float)?;
-    let is_blank = reference.pixels().iter().all(|pixel| pixel[3] == 0.0);
-    Ok(AgainstReference { psnr_db: comparison.psnr_db, max_abs: comparison.max_abs, is_blank })
 }

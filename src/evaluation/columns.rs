@@ -21,6 +21,7 @@ pub struct MetricColumn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     Decibels,
+    Score,
     Unit,
     Exponent,
 }
@@ -44,7 +45,7 @@ const fn printed(column: MetricColumn) -> MetricColumn {
     MetricColumn { is_in_papers: true, ..column }
 }
 
-const ALL: [MetricColumn; 10] = [
+const ALL: [MetricColumn; 11] = [
     MetricColumn {
         is_higher_better: true,
         style: Style::Decibels,
@@ -57,6 +58,11 @@ const ALL: [MetricColumn; 10] = [
     printed(unit("lpips_vgg", "LPIPS VGG", |r| r.lpips.lpips_vgg)),
     printed(unit("lpips_alex", "LPIPS Alex", |r| r.lpips.lpips_alex)),
     printed(unit("lpips_vgg_scaled", "LPIPS VGG ±1", |r| r.lpips.lpips_vgg_scaled)),
+    MetricColumn {
+        is_higher_better: true,
+        style: Style::Score,
+        ..printed(unit("ssimulacra2", "SSIMULACRA2", |r| r.ssimulacra2))
+    },
     unit("flip", "FLIP", |r| Some(r.comparison.flip)),
     unit("max_abs", "max", |r| Some(r.comparison.max_abs)),
     unit("p99_9_abs", "p99.9", |r| Some(r.comparison.p99_9_abs)),
@@ -65,11 +71,13 @@ const ALL: [MetricColumn; 10] = [
 ];
 
 impl MetricColumn {
-    /// Returns the columns of tables: of LPIPS the keys in `lpips`, and alpha if `has_alpha`, since photos have no alpha.
-    pub fn shown(lpips: &[&str], has_alpha: bool) -> Vec<Self> {
+    /// Returns the columns of tables: of LPIPS and SSIMULACRA2 the keys in `requested`, and alpha if `has_alpha`, since photos
+    /// have no alpha.
+    pub fn shown(requested: &[&str], has_alpha: bool) -> Vec<Self> {
         let is_shown = |column: &Self| match column.key {
             "alpha_max_abs" => has_alpha,
-            key => !key.starts_with("lpips") || lpips.contains(&key),
+            key if key == "ssimulacra2" || key.starts_with("lpips") => requested.contains(&key),
+            _ => true,
         };
         ALL.into_iter().filter(is_shown).collect()
     }
@@ -84,7 +92,7 @@ impl MetricColumn {
         match (value, self.style) {
             (None, Style::Decibels) => "identical".to_owned(),
             (None, _) => "-".to_owned(),
-            (Some(db), Style::Decibels) => format!("{db:.3}"),
+            (Some(number), Style::Decibels | Style::Score) => format!("{number:.3}"),
             (Some(number), Style::Unit) => format!("{number:.6}"),
             (Some(number), Style::Exponent) => format!("{number:.3e}"),
         }
@@ -93,7 +101,7 @@ impl MetricColumn {
     /// Formats a number in the digits of papers.
     pub(crate) fn short_text(&self, value: Option<f64>) -> String {
         match (value, self.style) {
-            (Some(db), Style::Decibels) => format!("{db:.2}"),
+            (Some(number), Style::Decibels | Style::Score) => format!("{number:.2}"),
             (Some(number), Style::Unit) => format!("{number:.4}"),
             _ => self.text(value),
         }

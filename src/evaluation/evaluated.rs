@@ -70,6 +70,7 @@ mod tests {
                     pair: PairName::default(),
                     comparison,
                     lpips: LpipsDistances::default(),
+                    ssimulacra2: None,
                     mask_share: None,
                     diff: None,
                 },

@@ -1,6 +1,6 @@
 //! The loop over pairs: pictures are loaded, compared, and handed to an observer.
 
-use quadrille_base::image::metrics::{Measure, Protocol};
+use quadrille_base::image::metrics::{Measure, Protocol, ssimulacra2};
 use quadrille_base::image::{ColourCorrection, Frame};
 use quadrille_base::{Error, Result, Task};
 
@@ -25,6 +25,11 @@ pub trait PairSource {
 
     /// Whether the comparison continues after a pair that cannot be compared.
     fn has_independent_pairs(&self) -> bool;
+
+    /// Side of the original, whose order with the other picture matters to SSIMULACRA2: 0 or 1.
+    fn original(&self) -> usize {
+        1
+    }
 
     /// Returns the warnings about the pictures loaded last, one sentence each, and clears them.
     fn take_warnings(&mut self) -> Vec<String> {
@@ -76,6 +81,8 @@ pub struct Evaluator<'a> {
     pub masks: Option<&'a Masks>,
     /// Perceptual distances to measure.
     pub lpips: &'a LpipsMetrics,
+    /// Whether to measure SSIMULACRA2.
+    pub ssimulacra2: bool,
     /// File of finished results: of an earlier run, and for a later one.
     pub journal: Option<Journal>,
     /// Size limit in bytes of the pictures of a pair on a page, if there is a page.
@@ -158,7 +165,7 @@ impl Evaluator<'_> {
             LoadedPair::Pictures(pictures) => pictures,
             LoadedPair::Blank(warning) => return Ok(One::Blank(warning)),
         };
-        let (row, errors) = self.measured(pair, [&a, &b])?;
+        let (row, errors) = self.measured(pair, [&a, &b], source.original())?;
         Ok(One::New { key, row, frames: [a, b], errors })
     }
 
@@ -193,7 +200,13 @@ impl Evaluator<'_> {
         Ok(recorded)
     }
 
-    fn measured(&self, pair: &PairName, [a, b]: [&Frame; 2]) -> Result<(PairRow, Vec<f32>)> {
+    /// Compares the pictures of a pair, whose side `original` is the original.
+    fn measured(
+        &self,
+        pair: &PairName,
+        [a, b]: [&Frame; 2],
+        original: usize,
+    ) -> Result<(PairRow, Vec<f32>)> {
         let mask = self.masks.map(|masks| masks.of(pair, b)).transpose()?;
         let (protocol, mask_of) = (self.protocol, mask.as_deref());
         let corrected = self
@@ -205,10 +218,14 @@ impl Evaluator<'_> {
             None => ([a, b], self.background),
         };
         let (comparison, errors) = Measure { protocol, background, mask: mask_of }.compare(a, b)?;
-        let mut lpips = LpipsDistances::default();
-        if !self.lpips.kinds().is_empty() {
-            let [a, b] = [a, b].map(|picture| masked(picture, background, mask_of));
-            lpips = self.lpips.measure([&a, &b], protocol)?;
+        let (mut lpips, mut score) = (LpipsDistances::default(), None);
+        if self.ssimulacra2 || !self.lpips.kinds().is_empty() {
+            let pictures = [a, b].map(|picture| masked(picture, background, mask_of));
+            lpips = self.lpips.measure(pictures.each_ref(), protocol)?;
+            if self.ssimulacra2 {
+                let distorted = &pictures[1 - original];
+                score = Some(ssimulacra2(&pictures[original], distorted, protocol)?);
+            }
         }
         let share = |mask: &Vec<bool>| {
             mask.iter().filter(|counts| **counts).count() as f64 / mask.len() as f64
@@ -217,6 +234,7 @@ impl Evaluator<'_> {
             pair: pair.clone(),
             comparison,
             lpips,
+            ssimulacra2: score,
             mask_share: mask.as_ref().map(share),
             diff: None,
         };
@@ -295,6 +313,7 @@ mod tests {
                 background: [0.0; 3],
                 masks: None,
                 lpips: &LpipsMetrics::default(),
+                ssimulacra2: false,
                 journal: None,
                 page_bytes: None,
             };

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use quadrille_base::image::metrics::Comparison;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -25,6 +24,9 @@ pub struct Limits {
     /// Largest LPIPS of any network that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lpips: Option<f64>,
+    /// Smallest SSIMULACRA2 score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ssimulacra2: Option<f64>,
     /// Whether pictures without a partner pass.
     #[serde(skip)]
     pub allow_missing: bool,
@@ -36,7 +38,7 @@ struct Limit {
     is_least: bool,
     metric: &'static str,
     unit: &'static str,
-    value: fn(&Comparison, &LpipsDistances) -> Option<f64>,
+    value: fn(&PairRow) -> Option<f64>,
 }
 
 impl Limit {
@@ -48,7 +50,7 @@ impl Limit {
 
     /// How far the value of a row is beyond the limit; `None` if it keeps it. NaN keeps no limit.
     fn excess(&self, row: &PairRow) -> Option<f64> {
-        let (bound, value) = (self.bound?, (self.value)(&row.comparison, &row.lpips)?);
+        let (bound, value) = (self.bound?, (self.value)(row)?);
         let excess = if self.is_least { bound - value } else { value - bound };
         (excess > 0.0 || excess.is_nan()).then_some(excess)
     }
@@ -60,14 +62,15 @@ fn largest_lpips(lpips: &LpipsDistances) -> Option<f64> {
 }
 
 impl Limits {
-    fn all(&self) -> [Limit; 4] {
+    fn all(&self) -> [Limit; 5] {
         let limit =
             |bound, is_least, metric, unit, value| Limit { bound, is_least, metric, unit, value };
         [
-            limit(self.psnr_db, true, "a PSNR", " dB", |c, _| c.psnr_db),
-            limit(self.ssim, true, "an SSIM", "", |c, _| Some(c.ssim)),
-            limit(self.flip, false, "a FLIP error", "", |c, _| Some(c.flip)),
-            limit(self.lpips, false, "an LPIPS", "", |_, lpips| largest_lpips(lpips)),
+            limit(self.psnr_db, true, "a PSNR", " dB", |row| row.comparison.psnr_db),
+            limit(self.ssim, true, "an SSIM", "", |row| Some(row.comparison.ssim)),
+            limit(self.flip, false, "a FLIP error", "", |row| Some(row.comparison.flip)),
+            limit(self.lpips, false, "an LPIPS", "", |row| largest_lpips(&row.lpips)),
+            limit(self.ssimulacra2, true, "an SSIMULACRA2 score", "", |row| row.ssimulacra2),
         ]
     }
 
@@ -172,7 +175,7 @@ fn non_finite(row: &PairRow) -> String {
 }
 
 fn found(limit: &Limit, row: &PairRow) -> String {
-    let value = (limit.value)(&row.comparison, &row.lpips).unwrap_or(f64::NAN);
+    let value = (limit.value)(row).unwrap_or(f64::NAN);
     match limit.unit {
         "" => format!("{value:.6}"),
         unit => format!("{value:.3}{unit}"),
@@ -304,6 +307,7 @@ mod tests {
             pair: PairName { name: name.to_owned(), ..PairName::default() },
             comparison: compare(&grey(a), &grey(b), Protocol::Float).unwrap(),
             lpips: LpipsDistances { lpips_vgg: Some(0.25), ..LpipsDistances::default() },
+            ssimulacra2: Some(60.0),
             mask_share: None,
             diff: None,
         }
@@ -333,10 +337,16 @@ mod tests {
             Limits { ssim: Some(0.999), ..Limits::default() },
             Limits { flip: Some(0.01), ..Limits::default() },
             Limits { lpips: Some(0.2), ..Limits::default() },
+            Limits { ssimulacra2: Some(60.5), ..Limits::default() },
         ] {
             assert!(!judge(&limits, &[row("far", [0.2, 0.8])], &[]).passed(), "{limits:?}");
         }
-        let limits = Limits { lpips: Some(0.3), flip: Some(0.01), ..Limits::default() };
+        let limits = Limits {
+            lpips: Some(0.3),
+            flip: Some(0.01),
+            ssimulacra2: Some(60.0),
+            ..Limits::default()
+        };
         assert!(judge(&limits, &[good()], &[]).passed());
         // Without a limit, nothing is judged.
         assert!(judge(&Limits::default(), &[row("far", [0.2, 0.8])], &lost).passed());

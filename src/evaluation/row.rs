@@ -20,6 +20,9 @@ pub struct PairRow {
     /// Perceptual distances, as far as they were requested.
     #[serde(flatten)]
     pub lpips: LpipsDistances,
+    /// SSIMULACRA 2.1, up to 100, if it was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssimulacra2: Option<f64>,
     /// Share of the pixels that count, 0 to 1; `None` without a mask.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mask_share: Option<f64>,

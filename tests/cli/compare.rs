@@ -376,3 +376,70 @@ fn layers_are_compared_plane_by_plane() {
     let (a, b) = (folder.named("a.depth.npy"), folder.named("a.rgba.npy"));
     expect(UNREADABLE, &[&a, &b, "--layers"]);
 }
+
+/// The flag adds SSIMULACRA2 to every output; the order of the pictures matters, and small ones are named.
+#[test]
+fn ssimulacra2_is_in_every_output() {
+    let place = Folder::new();
+    let noisy = |step: usize| {
+        let value = |at: usize| (at * at * step % 97) as f32 / 97.0;
+        let pixels = (0..24 * 16).map(|at| [value(at), value(at + 3), value(at + 5), 1.0]);
+        Frame::from_pixels(24, 16, pixels.collect())
+    };
+    let [a, b] = [place.with("a.npy", &noisy(1)), place.with("b.npy", &noisy(2))];
+    let metric = ["--ssimulacra2", "--protocol", "gsplat"];
+    let score = |a: &str, b: &str| {
+        let document = json(&[&[a, b], &metric[..]].concat());
+        let score = document["pairs"][0]["ssimulacra2"].as_f64().unwrap();
+        assert_eq!(document["worst"]["ssimulacra2"], score);
+        score
+    };
+    // The second picture is the original.
+    let read = |path: &str| quadrille::read_picture(path).unwrap();
+    let expected = |original: &str, other: &str| {
+        let protocol = quadrille::Protocol::Gsplat;
+        quadrille_base::image::metrics::ssimulacra2(&read(original), &read(other), protocol)
+            .unwrap()
+    };
+    assert_eq!(score(&a, &b), expected(&b, &a));
+    assert_ne!(score(&a, &b), score(&b, &a));
+    assert_eq!(score(&a, &a), 100.0);
+    assert!(json(&[&a, &b])["pairs"][0].get("ssimulacra2").is_none());
+    let csv = place.path("t.csv").to_str().unwrap().to_owned();
+    let page = place.path("page").to_str().unwrap().to_owned();
+    let files = ["--csv", &csv, "--html", &page];
+    let output = expect(DONE, &[&[&*a, &b], &metric[..], &files].concat());
+    let printed = text(&output.stdout);
+    assert!(
+        printed.contains("SSIMULACRA2") && printed.contains("the second picture as the original"),
+        "{printed}"
+    );
+    let table = fs::read_to_string(&csv).unwrap();
+    assert!(table.starts_with("name,a,b,psnr_db,ssim,ssimulacra2,flip"), "{table}");
+    let page = fs::read_to_string(place.path("page/index.html")).unwrap();
+    assert!(page.contains("by-ssimulacra2"));
+    let gate = |limit: f64| {
+        let limit = limit.to_string();
+        let code = |pair: [&str; 2]| {
+            let limit = ["--fail-under-ssimulacra2", &limit];
+            quadrille(&[&pair[..], &metric, &limit].concat()).status.code()
+        };
+        [code([&a, &b]), code([&a, &a])]
+    };
+    assert_eq!(gate(score(&a, &b) + 0.1), [Some(CHECK_FAILED), Some(DONE)]);
+    assert_eq!(gate(score(&a, &b) - 0.1), [Some(DONE), Some(DONE)]);
+    for wrong in [
+        &["--fail-under-ssimulacra2", "50"][..],
+        &["--ssimulacra2", "--fail-under-ssimulacra2", "101"],
+    ] {
+        expect(USAGE, &[&[&*a, &b], wrong].concat());
+    }
+    let small = place.with("small.png", &Frame::new(9, 7));
+    let output = expect(USAGE, &[&small, &small, "--ssimulacra2"]);
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains(&small) && errors.contains("at least 8 x 8 pixels, found 9 x 7"),
+        "{errors}"
+    );
+    assert!(errors.contains("SSIMULACRA2"), "{errors}");
+}

@@ -58,6 +58,7 @@ mod plot;
 mod probe;
 mod remedies;
 mod resume;
+mod sequences;
 mod sim;
 mod sizes;
 mod small_scenes;

@@ -130,6 +130,7 @@ def compare(
     colour_correction: str | None = None,
     lpips: str | Sequence[str] = (),
     lpips_weights: str | os.PathLike[str] | None = None,
+    ssimulacra2: bool = False,
     error_map: bool = False,
 ) -> dict[str, Any]:
     """Differences of two pictures of the same size, over black, with 1 as the peak.
@@ -147,6 +148,7 @@ def compare(
         -1 to 1, as gsplat and nerfstudio) or ``"vgg-scaled"``: ``lpips_vgg``, ``lpips_alex``, ``lpips_vgg_scaled``.
     lpips_weights : file or folder of their weights; by default the environment variable ``QUADRILLE_LPIPS_WEIGHTS``, else
         ``~/.cache/quadrille``, where ``python/tools/lpips_weights.py`` writes them.
+    ssimulacra2 : measure SSIMULACRA 2.1 with ``b`` as the original, 100 for identical pictures: ``ssimulacra2``.
     error_map : also return ``flip_map``, the FLIP error of every pixel, [H, W].
 
     Returns
@@ -165,7 +167,8 @@ def compare(
     """
     kinds = [lpips] if isinstance(lpips, str) else list(lpips)
     weights = None if lpips_weights is None else os.fspath(lpips_weights)
-    text, flip = _quadrille.compare(_rgba(a, "a"), _rgba(b, "b"), protocol, colour_correction, kinds, weights)
+    pictures = _rgba(a, "a"), _rgba(b, "b")
+    text, flip = _quadrille.compare(*pictures, protocol, colour_correction, kinds, weights, ssimulacra2)
     found: dict[str, Any] = json.loads(text)
     if error_map:
         found["flip_map"] = flip

@@ -179,6 +179,7 @@ def compare(
     colour_correction: str | None,
     lpips: list[str],
     weights: str | None,
+    has_ssimulacra2: bool,
 ) -> tuple[str, _Floats]: ...
 def convert(
     job: Mapping[str, Any], cameras: Sequence[Camera] | None, progress: _Progress

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use super::outputs::OutputFlags;
 use crate::cli::exposures::ExposureFlags;
-use crate::cli::limits::{LimitFlags, parse_share};
+use crate::cli::limits::{LimitFlags, parse_score, parse_share};
 use crate::cli::options::DepthFlags;
 use crate::cli::outputs::{Background, parse_background};
 use quadrille_base::image::ColourCorrection;
@@ -15,9 +15,9 @@ use quadrille_scene::cameras::ViewSpec;
 
 /// Compare pictures, films, scenes, or a scene and its photos
 ///
-/// A and B are two pictures, two folders of pictures, two films (.y4m or .apng), two scenes, or a scene and a
-/// folder of photos. Prints PSNR (in dB; higher is closer), SSIM (1 is identical), LPIPS with --lpips and FLIP (0 is
-/// identical), the largest and the 99.9th percentile of the absolute differences, their mean square, and the largest
+/// A and B are two pictures, two folders of pictures, two films (.y4m or .apng), two scenes, two sequences of scenes (folders of
+/// numbered scenes, or patterns, as in `render`), or a scene and a folder of photos. Prints PSNR (in dB; higher is closer), SSIM (1 is identical), LPIPS with --lpips, SSIMULACRA2
+/// with --ssimulacra2, FLIP (0 is identical), the largest and the 99.9th percentile of the absolute differences, their mean square, and the largest
 /// difference of alpha; and for several pairs the mean, the median and the worst value.
 ///
 /// Pictures are .png, .jpg, .exr or .npy files, recognised by their content. In folders, files with the
@@ -31,9 +31,9 @@ use quadrille_scene::cameras::ViewSpec;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
-    /// Picture, folder of pictures, film or scene; "-" reads standard input
+    /// Picture, folder of pictures, film, scene or sequence; "-" reads standard input
     pub(super) a: PathBuf,
-    /// Picture of the same size, folder, film or scene to compare with A, or folder of photos of scene A
+    /// Picture of the same size, folder, film, scene or sequence to compare with A, or folder of photos of scene A
     pub(super) b: PathBuf,
     /// Conversion of values before they are compared
     #[arg(long, default_value_t = Protocol::Inria)]
@@ -60,10 +60,14 @@ pub(in crate::cli) struct Args {
     /// ~/.cache/quadrille]
     #[arg(long, value_name = "PATH", requires = "lpips")]
     pub(super) lpips_weights: Option<PathBuf>,
+    /// Measure SSIMULACRA 2.1: 100 for identical pictures, 90 for a difference that viewers do not notice, 30 for low quality. The
+    /// original is the picture of B or, of two scenes or sequences, of A
+    #[arg(long)]
+    pub(super) ssimulacra2: bool,
     #[command(flatten)]
     pub(super) exposures: ExposureFlags,
     /// Compare layers instead of colours: the other channels of .exr files, or .npy files of one layer
-    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "fail_under_ssim", "fail_over_flip", "fail_over_lpips", "junit", "html", "csv", "markdown", "latex", "resume", "resize", "masks", "colour_correction", "lpips", "lpips_weights"])]
+    #[arg(long, conflicts_with_all = ["protocol", "background", "diff", "fail_under_psnr", "fail_under_ssim", "fail_over_flip", "fail_over_lpips", "junit", "html", "csv", "markdown", "latex", "resume", "resize", "masks", "colour_correction", "lpips", "lpips_weights", "ssimulacra2"])]
     pub(super) layers: bool,
     /// Exit with code 1 if more than this share of the pixels of any layer differ, 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
@@ -73,6 +77,9 @@ pub(in crate::cli) struct Args {
     /// Exit with code 1 if the LPIPS of any pair or view is above this, by any network of --lpips
     #[arg(long, value_name = "LPIPS", value_parser = finite, requires = "lpips")]
     pub(super) fail_over_lpips: Option<f64>,
+    /// Exit with code 1 if the SSIMULACRA2 score of any pair or view is below this, up to 100
+    #[arg(long, value_name = "SCORE", value_parser = parse_score, requires = "ssimulacra2")]
+    pub(super) fail_under_ssimulacra2: Option<f64>,
     /// Let pictures without a partner, views without a photo and a shorter film pass the limits
     #[arg(long)]
     pub(super) allow_missing: bool,

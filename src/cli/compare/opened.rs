@@ -5,6 +5,7 @@ use std::path::Path;
 use super::args::Args;
 use crate::cli::inputs::load_scene;
 use crate::cli::outputs::refuse_given;
+use crate::cli::scene_sequence::SceneSequence;
 use crate::cli::session::Session;
 use crate::cli::views::{JudgingViews, views_of};
 use quadrille_base::error::{Error, Result};
@@ -12,7 +13,8 @@ use quadrille_base::image::film::is_film_name;
 use quadrille_evaluation::PairSource;
 use quadrille_evaluation::pairing::{self, Pairs, STDIN};
 use quadrille_evaluation::sources::{
-    Films, PhotoSettings, PhotoSizes, Pictures, RESIZED_BY, ScenePhotos, Scenes,
+    Films, PhotoSettings, PhotoSizes, Pictures, RESIZED_BY, ScenePair, ScenePhotos, SceneSequences,
+    Scenes,
 };
 use quadrille_render::cpu::RenderSettings;
 use quadrille_scene::cameras::{ViewSpec, find_camera_file};
@@ -27,6 +29,7 @@ pub(super) enum Kind {
     Pictures,
     Films,
     Scenes,
+    Sequences,
     Photos,
 }
 
@@ -36,6 +39,7 @@ impl Kind {
             Self::Pictures => "pictures",
             Self::Films => "films",
             Self::Scenes => "two scenes",
+            Self::Sequences => "two sequences of scenes",
             Self::Photos => "a scene and photos",
         }
     }
@@ -53,7 +57,7 @@ pub(super) struct Opened {
 }
 
 /// Classifies two paths by name: films and scenes by extension, scenes also by the `meta.json` or `lod-meta.json`
-/// of a SOG or its folder. Standard input counts as a film or a scene if the other path is one.
+/// of a SOG or its folder, and sequences of scenes by the content of a folder or by a pattern. Standard input counts as a film or a scene if the other path is one.
 pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
     let is_stdin = [a, b].map(|path| path == Path::new(STDIN));
     let place = |first: bool| if first { "first path" } else { "second path" };
@@ -67,6 +71,16 @@ pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
             let other = if first { b } else { a };
             let expected = format!("a film (.y4m or .apng) to compare {} with", film.display());
             let found = format!("{}, whose name does not end so", other.display());
+            return Err(Error::argument(place(!first), expected, found));
+        }
+    }
+    match [a, b].map(SceneSequence::is_named) {
+        [false, false] => {}
+        [true, true] => return Ok(Kind::Sequences),
+        [first, _] => {
+            let [sequence, other] = if first { [a, b] } else { [b, a] };
+            let expected = format!("a sequence of scenes to compare {} with", sequence.display());
+            let found = format!("{}, which is none", other.display());
             return Err(Error::argument(place(!first), expected, found));
         }
     }
@@ -141,6 +155,7 @@ pub(super) fn with<T>(
             then(&mut films, &opened)
         }
         Kind::Scenes => with_scenes(args, opened, session, then),
+        Kind::Sequences => with_sequences(args, opened, session, then),
         Kind::Photos => with_photos(args, opened, session, then),
     }
 }
@@ -180,6 +195,46 @@ fn with_scenes<T>(
         args.outputs.resume,
     )?;
     then(&mut source, &opened)
+}
+
+/// Opens two sequences. The views are chosen from the first scene, and one scene of each is in memory.
+fn with_sequences<T>(
+    args: &Args,
+    mut opened: Opened,
+    session: &Session,
+    then: impl FnOnce(&mut dyn PairSource, &Opened) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let [a, b] = [&args.a, &args.b].map(|path| SceneSequence::find_or_one(path));
+    let sequences = [a?, b?];
+    let [a, b] = sequences.each_ref().map(SceneSequence::paths);
+    if a.len() != b.len() {
+        let expected = format!("{} scenes as in {}", a.len(), args.a.display());
+        return Err(Error::malformed(&args.b, "sequence", expected, b.len()).into());
+    }
+    let load = |at: usize| {
+        let side = |sequence: &SceneSequence| {
+            let scene = load_scene(&sequence.paths()[at], args.reading, session);
+            let scene = scene.map_err(|error| sequence.about(at, error))?;
+            let settings = settings(args, &scene);
+            Ok((scene, settings))
+        };
+        Ok([side(&sequences[0])?, side(&sequences[1])?])
+    };
+    let views = JudgingViews::new(&args.views, &a[0], None, session)?;
+    let first: ScenePair = load(0)?;
+    let cameras = views.cameras(&a[0], &first[0].0.splats, session)?;
+    (opened.counted, opened.one) = ("frames", "frame");
+    opened.views_from = Some(views.source.clone());
+    opened.profiles = first.each_ref().map(|(_, settings)| settings.profile.name).to_vec();
+    let scenes = a.len();
+    opened.clauses.push(match args.profile {
+        Some(profile) => {
+            format!("{scenes} scenes of each sequence, drawn by the profile {}", profile.name)
+        }
+        None => format!("{scenes} scenes of each sequence, each drawn by its own profile"),
+    });
+    let resumes = args.outputs.resume;
+    then(&mut SceneSequences::new([a, b], first, load, &cameras, resumes), &opened)
 }
 
 fn settings(args: &Args, scene: &Scene) -> RenderSettings {

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use quadrille_base::bytes::Bytes;
+use quadrille_base::image::film::FrameRate;
 use quadrille_base::parse::whole_number;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::{Camera, LoadOptions};
@@ -22,12 +23,15 @@ use quadrille_suite::mesh_input::PlacedMeshes;
 
 /// Render pictures of a scene
 ///
+/// The scene is a file or a sequence: a folder of numbered scenes (anim_0001.ply, anim_0002.ply, ...), or a quoted pattern with a
+/// * in place of the number. Each frame shows a scene; several views are frames over which the scenes are distributed.
+///
 /// Without flags about the view, the program chooses a view that shows the main content of the scene, and
 /// prints the flags that reproduce it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
-    /// Scene file of any format that the README lists; "-" reads standard input
+    /// Scene file of any format that the README lists, or a sequence; "-" reads standard input
     pub(super) scene: PathBuf,
     /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy (f32, height x width x 4,
     /// premultiplied RGBA); "{view}" is replaced by the name of the view; missing folders are created;
@@ -44,6 +48,9 @@ pub(in crate::cli) struct Args {
     /// List all views of the camera file, with their names in that file, and render nothing
     #[arg(long, conflicts_with_all = ["output", "repeat", "view"])]
     pub(super) list_views: bool,
+    /// Scenes per second of a sequence in a film [default: one scene for each frame, or all scenes in the time of the path]
+    #[arg(long, value_name = "RATE", value_parser = str::parse::<FrameRate>)]
+    pub(super) sequence_fps: Option<FrameRate>,
     /// Write the cameras of the views as a cameras.json
     #[arg(long, value_name = "FILE.json")]
     pub(super) cameras_out: Option<PathBuf>,
@@ -88,6 +95,7 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply --path camera_path.json -o -.y4m | \\
     ffmpeg -i - film.mp4
   quadrille render scene.ply --cameras cameras.json --path ellipse -o turn.apng
+  quadrille render frames --cameras cameras.json --view 0 -o capture.apng
   quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json
   quadrille render scene.ply --cameras cameras.json --view 3 --probe 320,180
   quadrille render scene.ply --mesh chair.glb --mesh-move 'translate 0,0,2' \\

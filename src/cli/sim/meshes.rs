@@ -3,7 +3,6 @@
 use crate::cli::outputs::refuse_given;
 use crate::cli::placed_meshes::PlacedMeshFlags;
 use crate::cli::session::Session;
-use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Result};
 use quadrille_gpu::method::Method;
 use quadrille_scene::Camera;
@@ -28,18 +27,16 @@ pub(super) fn check(
     refuse_given(others, |flag| Error::conflict("--mesh", flag))
 }
 
-/// Reads the meshes; also returns the profile of splats among them.
+/// Reads the meshes.
 pub(super) fn load(
     flags: &PlacedMeshFlags,
     cameras: &[Camera],
-    profile: Profile,
     session: &Session,
-) -> Result<(Option<PlacedMeshes>, Profile)> {
+) -> Result<Option<PlacedMeshes>> {
     // One sample, since the depth buffer has one depth per pixel.
     let meshes = flags.load(1, &LookSettings::default(), session)?;
-    if meshes.is_none() {
-        return Ok((meshes, profile));
+    if meshes.is_some() {
+        cameras.iter().try_for_each(PlacedMeshes::check)?;
     }
-    cameras.iter().try_for_each(PlacedMeshes::check)?;
-    Ok((meshes, profile.among_surfaces()?))
+    Ok(meshes)
 }

@@ -1,13 +1,15 @@
-//! Sources of pairs: files, films, scenes, a scene and photos.
+//! Sources of pairs: files, films, scenes, sequences of scenes, a scene and photos.
 
 mod films;
 mod photos;
 mod pictures;
+mod scene_sequences;
 mod scenes;
 
 pub use films::Films;
 pub use photos::{PhotoSettings, PhotoSizes, ScenePhotos};
 pub use pictures::Pictures;
+pub use scene_sequences::{ScenePair, SceneSequences};
 pub use scenes::Scenes;
 
 use std::io::Write;

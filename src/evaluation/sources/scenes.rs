@@ -17,8 +17,7 @@ pub struct Scenes<'a> {
     settings: [RenderSettings; 2],
     cameras: &'a [Camera],
     names: Vec<PairName>,
-    renderers: [Renderer; 2],
-    warnings: Vec<String>,
+    drawing: PairDrawing,
     /// Hash of both scenes and their settings, if pairs have fingerprints.
     hash: Option<u64>,
 }
@@ -50,10 +49,42 @@ impl<'a> Scenes<'a> {
             scenes,
             settings,
             cameras,
-            renderers: Default::default(),
-            warnings: Vec::new(),
+            drawing: PairDrawing::default(),
             hash,
         })
+    }
+}
+
+/// Renderers of two scenes, and warnings about the views that they drew.
+#[derive(Default)]
+pub(super) struct PairDrawing {
+    renderers: [Renderer; 2],
+    pub(super) warnings: Vec<String>,
+}
+
+impl PairDrawing {
+    /// Draws a view of two scenes, unless the first one shows nothing.
+    pub(super) fn draw(
+        &mut self,
+        scenes: [&Splats; 2],
+        settings: [RenderSettings; 2],
+        camera: &Camera,
+        task: &Task,
+    ) -> Result<LoadedPair> {
+        let mut draw = |side: usize| {
+            let (splats, settings) = (scenes[side], &settings[side]);
+            let mut frame = Frame::new(1, 1);
+            let renderer = &mut self.renderers[side];
+            let (counts, _) = renderer.render_into(&mut frame, splats, camera, settings, task)?;
+            Ok((frame, counts.splats_in_frustum))
+        };
+        let (first, in_view) = draw(0)?;
+        match Sight::of(in_view, scenes[0], camera, &settings[0].profile) {
+            Sight::Nothing(warning) => return Ok(LoadedPair::Blank(warning)),
+            Sight::Little(warning) => self.warnings.push(warning),
+            Sight::Enough => {}
+        }
+        Ok(LoadedPair::Pictures([first, draw(1)?.0]))
     }
 }
 
@@ -63,21 +94,7 @@ impl PairSource for Scenes<'_> {
     }
 
     fn load(&mut self, at: usize, task: &Task) -> Result<LoadedPair> {
-        let camera = &self.cameras[at];
-        let mut draw = |side: usize| {
-            let (splats, settings) = (self.scenes[side], &self.settings[side]);
-            let mut frame = Frame::new(1, 1);
-            let renderer = &mut self.renderers[side];
-            let (counts, _) = renderer.render_into(&mut frame, splats, camera, settings, task)?;
-            Ok((frame, counts.splats_in_frustum))
-        };
-        let (first, in_view) = draw(0)?;
-        match Sight::of(in_view, self.scenes[0], camera, &self.settings[0].profile) {
-            Sight::Nothing(warning) => return Ok(LoadedPair::Blank(warning)),
-            Sight::Little(warning) => self.warnings.push(warning),
-            Sight::Enough => {}
-        }
-        Ok(LoadedPair::Pictures([first, draw(1)?.0]))
+        self.drawing.draw(self.scenes, self.settings, &self.cameras[at], task)
     }
 
     fn fingerprint(&self, at: usize) -> Result<Option<u64>> {
@@ -89,7 +106,11 @@ impl PairSource for Scenes<'_> {
         false
     }
 
+    fn original(&self) -> usize {
+        0
+    }
+
     fn take_warnings(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.warnings)
+        std::mem::take(&mut self.drawing.warnings)
     }
 }

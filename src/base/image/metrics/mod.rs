@@ -20,12 +20,14 @@ mod planes;
 mod psnr;
 mod separable;
 mod ssim;
+mod ssimulacra2;
 mod windows;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::loss::{LossPadding, LossPictures, LossTerms};
 pub use self::planes::Protocol;
+pub use self::ssimulacra2::ssimulacra2;
 
 use self::planes::Pair;
 use self::separable::Border;
