@@ -12,8 +12,9 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::console::{Exit, fail, print, print_json};
+use super::convert::actions::Filters;
 use super::film::PathFlags;
-use super::inputs::{load_scene, warn_if_few};
+use super::inputs::{load_filtered, warn_if_few};
 use super::options::{DepthFlags, DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
 use super::placed_meshes::PlacedMeshFlags;
@@ -99,6 +100,8 @@ pub(super) struct Args {
     #[command(flatten)]
     reading: LoadOptions,
     #[command(flatten)]
+    filters: Filters,
+    #[command(flatten)]
     views: ViewSpec,
     #[command(flatten)]
     path: PathFlags,
@@ -173,7 +176,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut files = args.files.parse(&methods)?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
-    let scene = load_scene(path, args.reading, session)?;
+    let scene = load_filtered(path, args.reading, &args.filters, session)?;
     let views = (args.path).views(&args.views, path, &scene.splats, session)?;
     let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::client::{Options, Page, Received, Server, placed, request, show};
+use super::client::{Options, Page, Received, Server, placed, request, shot, show};
 
 const SIZE: [u32; 2] = [320, 180];
 
 fn map(id: u32, turn: f64, name: &str, is_pinned: bool) -> serde_json::Value {
-    json!({"t": "map", "id": id, "cam": placed(turn), "w": SIZE[0], "h": SIZE[1], "map": name, "variant": "het+qm", "pinned": is_pinned})
+    json!({"t": "map", "id": id, "shot": shot(&placed(turn), SIZE), "map": name, "variant": "het+qm", "pinned": is_pinned})
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn maps_of_a_run_come_one_after_the_other_and_probes_read_them() {
         assert_eq!(page.picture(5, id).rgb().len(), 3 * 320 * 180);
     }
     assert_eq!(titles[0], "het+qm: fragments shaded");
-    page.send(&json!({"t": "probe", "id": 4, "cam": placed(0.0), "w": SIZE[0], "h": SIZE[1], "x": 160, "y": 90, "source": show()["a"]}));
+    page.send(&json!({"t": "probe", "id": 4, "shot": shot(&placed(0.0), SIZE), "x": 160, "y": 90}));
     let probe = page.text("probe");
     assert!(probe["maps"]["shaded"].as_u64().unwrap() > 0, "{probe}");
     page.send(&map(5, 0.0, "nothing", false));
@@ -52,7 +52,7 @@ fn a_move_ends_a_map_that_is_not_pinned() {
     other.send(&map(3, 0.1, "shaded", true));
     other.text("progress");
     println!("another map begins {:?} after a move", moved.elapsed());
-    page.send(&json!({"t": "flags", "id": 4, "cam": placed(0.0), "w": 16, "h": 16}));
+    page.send(&json!({"t": "flags", "id": 4, "shot": shot(&placed(0.0), [16, 16]), "map": null}));
     assert_eq!(next_of(&mut page, ["flags", "map"])["t"], "flags");
     // A pinned map survives moves and is sent.
     other.send(&request("frame", 4, &placed(0.2), [16, 16], &show()));
@@ -64,7 +64,7 @@ fn a_move_ends_a_map_that_is_not_pinned() {
     // The thread that emulates serves another page next.
     other.send(&map(6, 0.1, "blended", true));
     assert_eq!(other.text("map")["id"], 6, "of a run that is kept");
-    page.send(&json!({"t": "flags", "id": 7, "cam": placed(0.0), "w": 16, "h": 16}));
+    page.send(&json!({"t": "flags", "id": 7, "shot": shot(&placed(0.0), [16, 16]), "map": null}));
     assert_eq!(next_of(&mut page, ["flags", "map"])["t"], "flags");
 }
 
