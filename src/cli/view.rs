@@ -121,7 +121,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         return Err(Error::argument("--background", expected, "transparent"));
     };
     let exposures = args.exposures.load(args.draw.background, false)?;
-    let (first, opened) = args.shown(&args.scene, background, session)?;
+    let (first, opened) = args.shown(&args.scene, session)?;
     let mut commands = vec![args.commands(&first)];
     let placing = match opened {
         Opened::Splats(scene) => args.placing(&args.scene, &scene.splats, session)?,
@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     commands[0].camera_file = views.file.clone();
     let mut scenes = vec![first];
     if let Some(path) = &args.with {
-        let (second, _) = args.shown(path, background, session)?;
+        let (second, _) = args.shown(path, session)?;
         let camera_file = views.file.clone().filter(|file| args.are_read_for(path, file, &views));
         commands.push(Commands { camera_file, ..args.commands(&second) });
         scenes.push(second);
@@ -182,19 +182,11 @@ struct Placing {
 }
 
 impl Args {
-    fn shown(
-        &self,
-        path: &Path,
-        background: [f32; 3],
-        session: &Session,
-    ) -> Result<(ShownScene, Opened)> {
+    fn shown(&self, path: &Path, session: &Session) -> Result<(ShownScene, Opened)> {
         let expected = "a file, which the server names and reads again when it changes";
         Error::refuse_if(path == Path::new("-"), "SCENE", expected, "standard input (-)")?;
-        let mesh = MeshSettings {
-            views: self.views.with_all_unless_selected(),
-            session: session.clone(),
-            background,
-        };
+        let mesh =
+            MeshSettings { views: self.views.with_all_unless_selected(), session: session.clone() };
         if is_mesh(path) {
             return shown_mesh(path, mesh);
         }

@@ -32,7 +32,6 @@ pub(super) struct ShownMesh {
 pub(super) struct MeshSettings {
     pub(super) views: ViewSpec,
     pub(super) session: Session,
-    pub(super) background: [f32; 3],
 }
 
 /// Whether a path is certainly a mesh: by its extension, or as a procedural name.
@@ -49,7 +48,8 @@ struct Drawing {
 }
 
 enum Reply {
-    Picture(Sender<Result<Frame>>),
+    /// Picture over a background.
+    Picture([f32; 3], Sender<Result<Frame>>),
     /// Depth of the surface in a pixel.
     Depth([u32; 2], Sender<Result<Option<f64>>>),
 }
@@ -58,7 +58,7 @@ impl Reply {
     // Sending fails if the page was closed meanwhile.
     fn refuse(self, error: Error) {
         match self {
-            Self::Picture(reply) => drop(reply.send(Err(error))),
+            Self::Picture(_, reply) => drop(reply.send(Err(error))),
             Self::Depth(_, reply) => drop(reply.send(Err(error))),
         }
     }
@@ -85,8 +85,8 @@ impl MeshThread {
 }
 
 impl DrawMesh for MeshThread {
-    fn draw(&self, camera: &Camera, task: &Task) -> Result<Frame> {
-        self.ask(camera, task, Reply::Picture)
+    fn draw(&self, camera: &Camera, background: [f32; 3], task: &Task) -> Result<Frame> {
+        self.ask(camera, task, |reply| Reply::Picture(background, reply))
     }
 
     fn depth(&self, camera: &Camera, pixel: [u32; 2], task: &Task) -> Result<Option<f64>> {
@@ -155,12 +155,12 @@ fn serve(
                 settings.frame(&camera, SAMPLES, prepared.input.memory(), look.session.level)?;
             VisibleFrame::new(&*source, [&view; 2], &frame, &task)
         };
-        let draw = || {
+        let draw = |background| {
             let visible = visible()?;
             let shading = visible.merged(&*source, MergeUnitKind::None);
             task.check()?;
             let shader = light.shader(&*source, &textures, &view);
-            Ok(visible.picture(&shader, &shading, settings.sampling, Some(look.background)))
+            Ok(visible.picture(&shader, &shading, settings.sampling, Some(background)))
         };
         let depth = |[x, y]: [u32; 2]| {
             let layers = visible()?.layers(&[Layer::Depth]);
@@ -170,7 +170,7 @@ fn serve(
         };
         // Sending fails if the page was closed meanwhile.
         match reply {
-            Reply::Picture(reply) => drop(reply.send(draw())),
+            Reply::Picture(background, reply) => drop(reply.send(draw(background))),
             Reply::Depth(pixel, reply) => drop(reply.send(depth(pixel))),
         }
     }

@@ -104,7 +104,10 @@ impl Artist {
             ("raster", times.raster),
             ("whole picture", still.time),
         ];
-        let stages = stages.map(|(name, time)| json!([name, time.as_secs_f64() * 1e3]));
+        // Other renderers than the fast one state no stages.
+        let stages = stages.into_iter().filter(|(_, time)| !time.is_zero());
+        let stages: Vec<_> =
+            stages.map(|(name, time)| json!([name, time.as_secs_f64() * 1e3])).collect();
         let scenes = stage
             .scenes
             .iter()
@@ -174,7 +177,7 @@ impl Artist {
         let (splats, renderer) = (scene.splats()?, &mut self.painter.renderer);
         let probe = self.pool.install(|| renderer.probe(splats, &camera, &settings, pixel))?;
         let left = 1.0 - probe.alpha;
-        let background = self.look.background.map(f64::from);
+        let background = drawn.background.unwrap_or(self.look.background).map(f64::from);
         let over = [0, 1, 2].map(|c| probe.rgb[c] + left * background[c]);
         let rgb8 = over.map(|c| to_8_bit(narrow(c)));
         let (largest, rest_count, rest_weight) = probe.largest(LISTED_SPLATS);

@@ -33,7 +33,7 @@ pub struct Commands {
     pub profile_flag: Vec<String>,
     /// Flags that pictures of the emulated pipeline do not have.
     pub render: Vec<String>,
-    /// The flag for the background.
+    /// The flag for the background, unless a page chooses one.
     pub background: Vec<String>,
     /// Flags `--transform`, `--fov` and `--camera-model` of the listed views.
     pub cameras: Vec<String>,
@@ -131,7 +131,11 @@ impl Commands {
             }
         };
         let output = ["-o".to_owned(), output.to_owned()];
-        let flags = [flags, self.background.clone(), place.to_vec(), output.to_vec()].concat();
+        let background = match drawn.background {
+            Some([r, g, b]) => vec![format!("--background={r},{g},{b}")],
+            None => self.background.clone(),
+        };
+        let flags = [flags, background, place.to_vec(), output.to_vec()].concat();
         self.command(name, drawn, camera, look, &flags)
     }
 

@@ -285,6 +285,7 @@ fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
         "home": home,
         "up": show.up,
         "radius": show.radius,
+        "background": show.background,
         "width": show.size.map(|size| size[0]),
         "height": show.size.map(|size| size[1]),
         "profiles": Profile::ALL.iter().map(|profile| profile.name).collect::<Vec<_>>(),
@@ -308,6 +309,7 @@ fn listed_view(view: &ListedView) -> Value {
         "width": view.camera.width,
         "height": view.camera.height,
         "photo": view.photo.is_some(),
+        "is_pinhole": view.camera.projection.is_pinhole(),
     })
 }
 

@@ -129,6 +129,7 @@ mod tests {
             profile: None,
             renderer: RendererName::Cpu,
             layer: None,
+            background: None,
         });
         PictureRequest {
             seq,

@@ -98,10 +98,12 @@ impl Shot {
         }
     }
 
-    /// The same shot of the fast renderer without a layer: maps and pixels are those of the scene and the profile.
+    /// The same shot of the fast renderer without a layer and a background: maps are those of the scene and the profile.
     pub(crate) fn of_scene(&self) -> Self {
-        let plain = |drawn| Drawn { renderer: RendererName::Cpu, layer: None, ..drawn };
-        let source = self.drawn().map_or(Source::Photo, |drawn| Source::Drawn(plain(drawn)));
+        let source = self.drawn().map_or(Source::Photo, |drawn| {
+            let (renderer, layer, background) = (RendererName::Cpu, None, None);
+            Source::Drawn(Drawn { renderer, layer, background, ..drawn })
+        });
         Self { source, ..self.clone() }
     }
 }
@@ -322,7 +324,7 @@ mod tests {
     }
 
     fn show() -> Value {
-        json!({"a": {"scene": 0, "profile": null, "renderer": "cpu", "layer": null}, "b": null, "mode": "single", "split": 0.5, "gain": 4})
+        json!({"a": {"scene": 0, "profile": null, "renderer": "cpu", "layer": null, "background": null}, "b": null, "mode": "single", "split": 0.5, "gain": 4})
     }
 
     fn shot() -> Value {
@@ -351,6 +353,7 @@ mod tests {
             still(&[("/show/a/layer", json!("count"))]),
             still(&[("/show/a/renderer", json!("emulated:het+qm"))]),
             still(&[("/show/a/profile", json!("gsplat"))]),
+            still(&[("/show/a/background", json!([1, 0.5, 0]))]),
             json!({"t": "pace", "scale": "auto", "quality": 50}),
             json!({"t": "got", "bytes": 1_u64 << 40}),
             json!({"t": "map", "id": 1, "shot": shot(), "map": "shaded", "variant": "het+qm", "pinned": false}),
@@ -373,6 +376,7 @@ mod tests {
             (still(&[("/show/a/scene", json!(1))]), "an index below 1"),
             (still(&[("/show/a/layer", json!("id"))]), "layers depth"),
             (still(&[("/show/a/profile", json!("no"))]), "inria"),
+            (still(&[("/show/a/background", json!([1, 2, 0]))]), "numbers from 0 to 1"),
             (still(&[("/show/a/renderer", json!("emulated:no"))]), "a variant"),
             (still(&[("/show/a", json!({"photo": true}))]), "a listed view"),
             (still(&[("/show/gain", json!(1e6))]), "a gain up to 1000"),

@@ -100,6 +100,7 @@ pub(crate) fn curve_name(curve: Curve) -> &'static str {
 #[derive(Debug)]
 struct Canvas {
     frame: Frame,
+    background: [f32; 3],
     subject: Option<Subject>,
     legend: Option<Legend>,
     times: RenderTimes,
@@ -112,6 +113,7 @@ impl Default for Canvas {
     fn default() -> Self {
         Self {
             frame: Frame::new(0, 0),
+            background: [0.0; 3],
             subject: None,
             legend: None,
             times: RenderTimes::default(),
@@ -193,17 +195,10 @@ impl Painter {
         let show = fast(&request.show);
         self.draw_all(&show, &request.cam, size, stage, &Task::NEVER)?;
         let [a, b] = &self.canvases;
-        let background = self.look.background;
         let rgb = match (show.second().is_some(), show.mode) {
-            (false, _) | (_, Mode::Single) => rgb_over(&a.frame, background),
-            (true, Mode::Split) => {
-                let [a, b] = [a, b].map(|canvas| rgb_over(&canvas.frame, background));
-                split(a, &b, size[0], show.split)
-            }
-            (true, Mode::Difference) => {
-                let [a, b] = [a, b].map(|canvas| canvas.frame.over(background));
-                rgb_over(&scaled_difference(&a, &b, narrow(show.gain))?, background)
-            }
+            (false, _) | (_, Mode::Single) => a.rgb(),
+            (true, Mode::Split) => split(a.rgb(), &b.rgb(), size[0], show.split),
+            (true, Mode::Difference) => a.difference(b, show.gain)?,
         };
         let stages = |canvas: &Canvas| {
             let times = canvas.times;
@@ -229,20 +224,16 @@ impl Painter {
         let start = Instant::now();
         let (show, size) = (&request.show, [request.w, request.h]);
         self.draw_all(show, &request.cam, size, stage, task)?;
-        let background = self.look.background;
         let [a, b] = &self.canvases;
         let difference = match (show.second(), show.mode) {
-            (Some(_), Mode::Difference) => {
-                let [a, b] = [a, b].map(|canvas| canvas.frame.over(background));
-                Some(rgb_over(&scaled_difference(&a, &b, narrow(show.gain))?, background))
-            }
+            (Some(_), Mode::Difference) => Some(a.difference(b, show.gain)?),
             _ => None,
         };
         Ok(StillPictures {
             seq: request.seq,
             size,
-            a: rgb_over(&a.frame, background),
-            b: show.second().map(|_| rgb_over(&b.frame, background)),
+            a: a.rgb(),
+            b: show.second().map(|_| b.rgb()),
             difference,
             covered: self.canvases[..show.sources().count()].iter().find_map(|c| c.covered),
             legend: Legend::of(&self.canvases[..show.sources().count()]),
@@ -293,6 +284,10 @@ impl Painter {
         canvas.times = RenderTimes::default();
         canvas.is_empty = false;
         canvas.covered = None;
+        canvas.background = match source {
+            Source::Drawn(drawn) => drawn.background.unwrap_or(look.background),
+            Source::Photo => look.background,
+        };
         match source {
             Source::Photo => {
                 let view = listed_view(cam, &look.views)?;
@@ -313,7 +308,7 @@ impl Painter {
         };
         let is_listed = matches!(cam, CameraRequest::Listed(_)) && is_rendered;
         if let Some(rows) = exposures.filter(|_| is_listed).and_then(|e| e.of(&camera.name)) {
-            canvas.frame = exposed(&canvas.frame.over(look.background), rows);
+            canvas.frame = exposed(&canvas.frame.over(canvas.background), rows);
         }
         canvas.subject = Some(subject);
         Ok(())
@@ -321,6 +316,15 @@ impl Painter {
 }
 
 impl Canvas {
+    fn rgb(&self) -> Vec<u8> {
+        rgb_over(&self.frame, self.background)
+    }
+
+    fn difference(&self, other: &Self, gain: f64) -> Result<Vec<u8>> {
+        let [a, b] = [self, other].map(|canvas| canvas.frame.over(canvas.background));
+        Ok(rgb_over(&scaled_difference(&a, &b, narrow(gain))?, self.background))
+    }
+
     fn draw(
         &mut self,
         drawn: &Drawn,
@@ -334,7 +338,8 @@ impl Canvas {
             SceneContent::Splats(scene) => &scene.splats,
             SceneContent::Mesh(mesh) => {
                 // Shading computes with linear light; files and screens have sRGB.
-                self.frame = mesh.draw(&camera.as_pinhole(), task)?.to_srgb().into_owned();
+                let drawn = mesh.draw(&camera.as_pinhole(), self.background, task)?;
+                self.frame = drawn.to_srgb().into_owned();
                 return Ok(());
             }
         };

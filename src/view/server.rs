@@ -35,11 +35,12 @@ const POLL: Duration = Duration::from_millis(50);
 /// Pause after a failed accept, for example without a free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-const FILES: [(&str, &str, &str); 7] = [
+const FILES: [(&str, &str, &str); 8] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/view.js", "text/javascript", include_str!("page/view.js")),
     ("/camera.js", "text/javascript", include_str!("page/camera.js")),
     ("/controls.js", "text/javascript", include_str!("page/controls.js")),
+    ("/overlay.js", "text/javascript", include_str!("page/overlay.js")),
     ("/panels.js", "text/javascript", include_str!("page/panels.js")),
     ("/view.css", "text/css", include_str!("page/view.css")),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),

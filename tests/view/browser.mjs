@@ -20,7 +20,7 @@ if (!scene) {
 const BINARY = resolve(quadrille)
 const SCENE = resolve(scene)
 const PAGE_BYTES = 96 << 10
-const FILES = ["", "view.js", "camera.js", "controls.js", "panels.js", "view.css", "icon.svg"]
+const FILES = ["", "view.js", "camera.js", "controls.js", "overlay.js", "panels.js", "view.css", "icon.svg"]
 
 const {folder, sh} = workplace(BINARY)
 

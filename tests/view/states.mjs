@@ -276,6 +276,64 @@ await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
 		expect((await value(page, "a-profile")) === "gsplat", "the profile is another")
 		expect(differing(await canvas(page), before) === 0, "the picture differs")
 	})
+	await check("state: a background", async () => {
+		await select(page, "a-profile", "")
+		await page.fill("#background", "#3380cc")
+		const remark = await equals(page)
+		expect(remark.includes("--background=0.2,0.5019608,0.8"), remark)
+		await page.click("#background-reset")
+		await exact(page)
+		return remark
+	})
+	await check("state: another field of view by the slider", async () => {
+		await page.fill("#zoom", "75.5")
+		await exact(page)
+		expect((await value(page, "fov")) === "75.5", `the field of view is ${await value(page, "fov")}`)
+		return equals(page)
+	})
+	await check("the distance of two surfaces is measured", async () => {
+		await key(page, "h")
+		await settled(page)
+		await page.click("#ruler")
+		const box = await page.locator("#canvas").boundingBox()
+		const points = []
+		for (const share of [0.4, 0.6]) {
+			const answered = page.waitForFunction(text => document.getElementById("ruler-text").textContent !== text, await text(page, "ruler-text"))
+			await page.mouse.click(box.x + share * box.width, box.y + 0.7 * box.height)
+			await answered
+			points.push(await text(page, "ruler-text"))
+		}
+		expect(points[0] === "Click another surface." && parseFloat(points[1]) > 0, points.join(" "))
+		expect((await page.getAttribute("#ruler-line", "points")).split(" ").length === 12, "no line")
+		await page.click("#ruler")
+		await page.waitForTimeout(50)
+		expect((await page.getAttribute("#ruler-line", "points")) === "", "the line stays")
+		return points[1]
+	})
+	await check("cameras, axes and a grid lie over the picture, and a camera is clicked", async () => {
+		for (const name of ["cameras", "axes", "grid"]) await page.check(`#overlay-${name}`)
+		await page.waitForTimeout(100)
+		for (const kind of ["x", "y", "z", "grid"]) expect(await page.getAttribute(`#lines-${kind}`, "d"), `no lines of ${kind}`)
+		// From outside, all cameras of the list are in view.
+		for (let i = 0; i < 8; i++) await page.mouse.wheel(0, 300)
+		await exact(page)
+		const path = await page.getAttribute("#lines-cameras", "d")
+		const [x, y] = /^M(\S+) (\S+)L/.exec(path).slice(1).map(Number)
+		const box = await page.locator("#canvas").boundingBox()
+		const width = await page.evaluate(() => document.getElementById("canvas").width)
+		await page.mouse.click(box.x + (x * box.width) / width, box.y + (y * box.width) / width)
+		await settled(page)
+		expect(await page.evaluate(() => document.getElementById("card").hidden), "a card is open")
+		for (const name of ["cameras", "axes", "grid"]) await page.uncheck(`#overlay-${name}`)
+		await page.waitForTimeout(50)
+		expect(!(await page.getAttribute("#lines-cameras", "d")), "the cameras stay")
+		return text(page, "view-list")
+	})
+	await check("times and memory are listed", async () => {
+		const names = await page.locator("#details dt").allTextContents()
+		for (const name of ["Preprocess", "Raster", "Renderer", "Whole server"]) expect(names.includes(name), `${name} is not among ${names}`)
+		return page.locator("#details").textContent()
+	})
 	await check("an address of another scene is left out with a note", async () => {
 		const link = await page.evaluate(() => {
 			const show = {a: {scene: 0, profile: "no such", renderer: "cpu", layer: null}, b: null, mode: "single", split: 0.5, gain: 4}

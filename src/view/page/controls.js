@@ -121,7 +121,9 @@ export function createControls(app, stage) {
 		const pixel = app.pixelAt(x, y)
 		const twice = tap && at - tap.at < DOUBLE_MS && Math.hypot(x - tap.x, y - tap.y) < DOUBLE_PX
 		tap = twice ? null : {at, x, y}
-		if (twice) app.attempt(() => app.centreAt(...pixel))
+		const view = twice ? null : app.viewAt(...pixel)
+		if (view !== null) app.goCam({view})
+		else if (twice) app.attempt(() => app.centreAt(...pixel))
 		else if (app.ruler || (pointerType !== "touch" && !app.isMesh(app.sourceAt(pixel[0])))) app.attempt(() => app.probeOnClick(...pixel))
 	}
 

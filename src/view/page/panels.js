@@ -1,6 +1,7 @@
 // Bars, panel, dialogs and marks on the picture: what they show and what their controls set.
 
 import * as camera from "./camera.js"
+import * as overlay from "./overlay.js"
 
 // Matplotlib's viridis at eighths of the scale, as the server colours layers and maps.
 const VIRIDIS = "440154 472c7a 3b518b 2c718e 21908d 27ad81 5cc863 aadc32 fde725".split(" ")
@@ -218,6 +219,12 @@ export function createPanels(app) {
 			})
 		}
 	}
+	const setBackground = background => {
+		for (const side of ["a", "b"]) if (app[side] && !app[side].photo) app[side] = {...app[side], background}
+		app.changed()
+	}
+	on("background", () => setBackground([1, 3, 5].map(at => parseInt($("background").value.slice(at, at + 2), 16) / 255)), "input")
+	on("background-reset", () => setBackground(null))
 	set("size", mode => {
 		const [width, height] = app.pictureSize()
 		app.size = {mode, width, height}
@@ -333,6 +340,16 @@ export function createPanels(app) {
 			await app.attempt(() => app.probeAt(asked.x, asked.y))
 		}
 		busy = false
+	}
+	for (const name of ["cameras", "axes", "grid"]) {
+		on(`overlay-${name}`, () => {
+			app.overlay = {...app.overlay, [name]: $(`overlay-${name}`).checked}
+			app.refresh()
+		}, "change")
+	}
+	app.viewAt = (x, y) => {
+		const [w, h] = app.pictureSize()
+		return overlay.viewAt(app, x, y, w, h, app.place.width / w)
 	}
 	on("ruler", () => {
 		app.ruler = app.ruler ? null : []
@@ -500,6 +517,8 @@ export function createPanels(app) {
 				field(`${side}-${key}`, source?.[key] ?? "")
 			}
 		}
+		const colour = app.a.background ?? app.welcome.background
+		field("background", `#${colour.map(c => Math.round(255 * c).toString(16).padStart(2, "0")).join("")}`)
 		field("size", app.size.mode)
 		$("custom-size").hidden = app.size.mode !== "custom"
 		field("width", app.size.width)
@@ -615,12 +634,14 @@ export function createPanels(app) {
 		text("ruler-text", to ? `${number(camera.norm(camera.subtract(from, to)))} units between the two points` : app.ruler ? asks : "")
 		pressed("ruler", Boolean(app.ruler))
 		const ends = [from, to].filter(Boolean).map(point => camera.project(app.pose, point, w, h))
-		const seen = ends.length > 0 && ends.every(([, , depth]) => depth > 0)
-		$("ruler-line").toggleAttribute("hidden", !seen)
-		const shown = ends.map(([x, y]) => [left + (x / w) * width, top + (y / h) * height])
 		// A single point is a cross.
 		const cross = ([x, y]) => [[x - 6, y], [x + 6, y], [x, y], [x, y - 6], [x, y + 6], [x, y]]
-		if (seen) $("ruler-line").firstChild.setAttribute("points", shown.flatMap(cross).join(" "))
+		const seen = ends.every(([, , depth]) => depth > 0) ? ends : []
+		$("ruler-line").setAttribute("points", seen.flatMap(cross).join(" "))
+		put("overlay", {left, top, width, height})
+		$("overlay").setAttribute("viewBox", `0 0 ${w} ${h}`)
+		for (const [kind, path] of Object.entries(overlay.paths(app, w, h))) $(`lines-${kind}`).setAttribute("d", path)
+		text("grid-step", app.overlay.grid ? `of ${number(overlay.gridStep(app.welcome.radius))} units` : "")
 		$("marker").hidden = !at
 		if (at) put("marker", {left: left + ((at.x + 0.5) / w) * width, top: top + ((at.y + 0.5) / h) * height})
 	}

@@ -37,7 +37,7 @@ const app = {
 	up: [0, -1, 0],
 	mode: "orbit",
 	speed: 1, // Factor of the speed of flight.
-	a: {scene: 0, profile: null, renderer: "cpu", layer: null},
+	a: {scene: 0, profile: null, renderer: "cpu", layer: null, background: null},
 	b: null,
 	compare: "single", // single, split, blink or difference
 	side: "a", // Side that is shown in the mode blink.
@@ -49,6 +49,7 @@ const app = {
 	map: null, // { id, shot, request, progress, info, picture }
 	metrics: null, // Of the two pictures of the still.
 	probe: null, // Last answer, with the camera and the point on the surface.
+	overlay: {cameras: false, axes: false, grid: false}, // Lines over the picture.
 	ruler: null, // One or two points whose distance is measured.
 	keys: [],
 	playing: null,
@@ -165,8 +166,9 @@ app.shot = (source = app.a) => {
 	const [w, h] = app.pictureSize()
 	return {cam: app.cam(), w, h, source}
 }
-// The same shot of the fast renderer without a layer, to which maps and pixels belong.
-const ofScene = ({source: {scene, profile}, ...shot}) => ({...shot, source: {scene, profile, renderer: "cpu", layer: null}})
+// The same shot of the fast renderer without a layer, to which pixels belong, and without a background, to which maps do.
+const ofPixels = ({source, ...shot}) => ({...shot, source: {...source, renderer: "cpu", layer: null}})
+const ofScene = ({source, ...shot}) => ofPixels({...shot, source: {...source, background: null}})
 // The source that is saved and copied: B while a blink shows it, unless it is a photo.
 app.shown = () => (app.possible() === "blink" && app.side === "b" && !app.b.photo ? app.b : app.a)
 app.isMesh = ({scene}) => app.welcome.scenes[scene]?.kind === "mesh"
@@ -664,9 +666,9 @@ app.probeAt = async (x, y) => {
 	x = camera.clamp(Math.floor(x), 0, w - 1)
 	y = camera.clamp(Math.floor(y), 0, h - 1)
 	const shot = app.shot(app.sourceAt(x))
-	const answer = await app.request({t: "probe", shot: ofScene(shot), x, y})
+	const answer = await app.request({t: "probe", shot: ofPixels(shot), x, y})
 	if (!answer.splats) return answer // A mesh has a surface, and no splats.
-	app.probe = {...answer, shot: ofScene(shot)}
+	app.probe = {...answer, shot}
 	app.refresh()
 	return app.probe
 }

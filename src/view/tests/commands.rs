@@ -49,7 +49,8 @@ fn look(cameras: Vec<Camera>) -> Look {
 }
 
 fn drawn() -> Drawn {
-    Drawn { scene: 0, profile: None, renderer: RendererName::Cpu, layer: None }
+    let renderer = RendererName::Cpu;
+    Drawn { scene: 0, profile: None, renderer, layer: None, background: None }
 }
 
 fn moved(lens: Option<usize>) -> CameraRequest {
@@ -170,6 +171,9 @@ fn rules_that_replace_those_of_the_profile_are_flags() {
     look.near = Some(0.5);
     look.order = Some(quadrille_base::shading::SplatOrder::Distance);
     assert!(of(&look).contains("--near=0.5 --order=distance "), "{}", of(&look));
+    let coloured = Drawn { background: Some([1.0, 0.2, 0.0]), ..drawn() };
+    let text = words(&answer(&commands, moved(None), coloured, &look)["render"]).join(" ");
+    assert!(text.contains("--background=1,0.2,0 "), "{text}");
     look.near = None;
     look.views[0].camera.near_limit = None;
     assert!(!of(&look).contains("--near"), "{}", of(&look));

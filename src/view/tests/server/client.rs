@@ -86,7 +86,7 @@ pub(crate) fn shot(cam: &Value, [width, height]: [u32; 2]) -> Value {
 
 /// A source of the first scene.
 pub(crate) fn source() -> Value {
-    json!({"scene": 0, "profile": null, "renderer": "cpu", "layer": null})
+    json!({"scene": 0, "profile": null, "renderer": "cpu", "layer": null, "background": null})
 }
 
 /// A request to show one source.
