@@ -51,7 +51,7 @@ impl Commands {
         let file = self.camera_file_of(&camera);
         let place = self.place(shot, &look.views);
         let needs_file = place.is_none();
-        let place = place.or_else(|| self.place_in(file.as_ref()?, shot));
+        let place = place.or_else(|| Some(place_in(&file.as_ref()?.0, shot)));
         let render = place.as_ref().map(|place| self.drawing(drawn, place, &camera, look));
         let sim = place.as_ref().map(|place| {
             let method = request.map.map(|variant| format!("--method={}", variant.0));
@@ -85,12 +85,6 @@ impl Commands {
                 Some([flags, sides(shot)].concat())
             }
         }
-    }
-
-    fn place_in(&self, (name, _): &CameraFile, shot: &Shot) -> Option<Vec<String>> {
-        // A transform beside the scene does not apply to cameras that are in its world.
-        let file = [format!("--cameras={name}"), "--transform=none".to_owned()];
-        Some([file.to_vec(), sides(shot)].concat())
     }
 
     /// The camera in the format that holds its lens; `None` for lenses without one.
@@ -184,6 +178,13 @@ impl Commands {
         };
         flag.into_iter().chain(near).chain(order).collect()
     }
+}
+
+/// Flags of the camera in a file that a page has saved.
+fn place_in(name: &str, shot: &Shot) -> Vec<String> {
+    // A transform beside the scene does not apply to cameras that are in its world.
+    let file = [format!("--cameras={name}"), "--transform=none".to_owned()];
+    [file.to_vec(), sides(shot)].concat()
 }
 
 fn sides(shot: &Shot) -> Vec<String> {

@@ -88,7 +88,6 @@ const select = async (page, id, option) => {
 // ---- Splats of two scenes ----
 
 await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
-	await page.click("#mode-single").catch(() => {})
 	await check("state: a listed view", async () => {
 		await tab(page, "compare")
 		await page.click("#mode-single")
@@ -358,7 +357,7 @@ await shown([SCENE, "--cameras", "named.json"], async page => {
 		await check(`state: the view named ${name}`, async () => {
 			await page.click("#view-list")
 			await page.fill("#view-search", name)
-			await page.locator("#view-items button", {hasText: new RegExp(`^\\d+  ${name.replace(/[$()]/g, "\\$&")}$`)}).click()
+			await page.locator("#view-items button", {hasText: new RegExp(`^\\d+\\s+${name.replace(/[$().]/g, "\\$&")}$`)}).click()
 			await settled(page)
 			return equals(page)
 		})

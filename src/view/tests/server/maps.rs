@@ -93,3 +93,30 @@ fn stills_of_slow_renderers_come_with_progress() {
         assert!(off.unwrap() <= 4, "{renderer}: {off:?}");
     }
 }
+
+#[test]
+fn a_map_belongs_to_the_scene_and_the_profile_that_are_shown() {
+    let server = Server::start(Options { second: true, ..Options::default() });
+    let mut page = server.page();
+    let sources = [(0, None), (1, None), (1, Some("mip-splatting"))];
+    let cycles = (1..).zip(sources).map(|(id, (scene, profile))| {
+        let mut message = map(id, 0.0, "shaded", true);
+        message["shot"]["source"]["scene"] = scene.into();
+        message["shot"]["source"]["profile"] = profile.into();
+        page.send(&message);
+        page.text("map")["cycles"].as_u64().unwrap()
+    });
+    let cycles: Vec<u64> = cycles.collect();
+    assert!(cycles[0] != cycles[1] && cycles[1] != cycles[2], "{cycles:?}");
+    // A probe has the counts of the run of its own source alone.
+    let probe = |page: &mut Page, id: u32, scene: usize| {
+        let mut shot = shot(&placed(0.0), SIZE);
+        shot["source"]["scene"] = scene.into();
+        page.send(&json!({"t": "probe", "id": id, "shot": shot, "x": 160, "y": 90}));
+        page.text("probe")["maps"].clone()
+    };
+    page.send(&map(9, 0.0, "shaded", true));
+    page.text("map");
+    assert!(probe(&mut page, 10, 0)["shaded"].is_u64());
+    assert_eq!(probe(&mut page, 11, 1), json!({}));
+}

@@ -233,3 +233,36 @@ fn a_camera_is_answered_as_commands_and_as_a_file() {
     assert_eq!((path.cameras.len(), path.frame_rate), (21, Some(10.0)));
     assert!(read(server.folder.path().join("none.png")).is_err(), "the server writes no file");
 }
+
+#[test]
+fn a_photo_is_cropped_as_its_camera_and_refused_by_other_proportions() {
+    // The columns of the photo are levels, so that a picture tells which part it shows.
+    let pixels = (0..360 * 640).map(|at| {
+        let level = (at % 640) as f32 / 639.0;
+        [level, level, level, 1.0]
+    });
+    let photo = Frame::from_pixels(640, 360, pixels.collect());
+    let server = Server::start(Options { photo: Some(photo), ..Options::default() });
+    let mut page = server.page();
+    let show = with(show(), &[("b", json!({"photo": true})), ("mode", "split".into())]);
+    let mut ends = |seq: u32, size: [u32; 2]| {
+        page.send(&request("still", seq, &json!({"view": 0}), size, &show));
+        let rgb = page.picture(3, seq).rgb();
+        [rgb[0], rgb[3 * (size[0] as usize - 1)]]
+    };
+    assert_eq!(ends(1, [320, 180]), [0, 255]);
+    // Half of the width: a quarter is gone on each side.
+    assert_eq!(ends(2, [160, 180]), [64, 191]);
+    // Beyond the photo, the background is seen.
+    assert_eq!(ends(3, [640, 180]), [51, 51]);
+    page.send(&json!({"t": "measure", "id": 5}));
+    assert!(page.text("measured")["psnr_db"].as_f64().unwrap() > 0.0);
+    let narrow = Frame::from_pixels(200, 180, vec![[0.5, 0.5, 0.5, 1.0]; 200 * 180]);
+    quadrille_base::image::files::write(server.folder.path().join("0.png"), &narrow).unwrap();
+    page.send(&request("still", 4, &json!({"view": 0}), [321, 180], &show));
+    let error = page.wait(|received| match received {
+        Received::Text(text) if text["t"] == "error" => Some(text["what"].to_string()),
+        _ => None,
+    });
+    assert!(error.contains("the proportions of 320 x 180 pixels"), "{error}");
+}
