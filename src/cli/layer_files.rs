@@ -9,17 +9,39 @@ use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_base::parse::numbers;
 use quadrille_scene::Camera;
 use quadrille_suite::each_once;
+use quadrille_suite::report::layer_colours::{LayerColours, layer_colours};
 
 /// Value of "{aov}" for the picture itself.
 pub(super) const COLOURS: &str = "rgba";
 
-/// Flag for the mapping of depths in PNG files.
+/// Flags for layers in PNG files.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
-pub(super) struct DepthRangeFlag {
+pub(super) struct LayerPngFlags {
     /// Depths of the brightest and the darkest grey of a layer in a .png, for the same greys in all views [default: the
     /// nearest and the farthest depth of each view]
     #[arg(long, value_name = "NEAR,FAR", requires = "layers", value_parser = parse_range)]
     depth_range: Option<[f32; 2]>,
+    /// Write layers in a .png in the false colours of `view`, instead of greys of 16 bits: depths, normals, alpha and counts
+    #[arg(long, requires = "layers", conflicts_with = "depth_range")]
+    aov_colours: bool,
+}
+
+impl LayerPngFlags {
+    /// Refuses false colours for a format or a layer that has none.
+    pub(super) fn check(self, format: Option<PictureFormat>, names: &[&str]) -> Result<()> {
+        if !self.aov_colours {
+            return Ok(());
+        }
+        let of = |expected, found: &str| Error::argument("--aov-colours", expected, found);
+        if format != Some(PictureFormat::Png) {
+            return Err(of("a name that ends in .png", "another name"));
+        }
+        let expected = "layers of depths, normals, alpha or counts";
+        match names.iter().find(|name| **name == "id" || name.starts_with("top-")) {
+            Some(name) => Err(of(expected, name)),
+            None => Ok(()),
+        }
+    }
 }
 
 fn parse_range(text: &str) -> std::result::Result<[f32; 2], String> {
@@ -65,7 +87,7 @@ pub(super) fn prepare_layers(
 /// Layers beside the pictures of `mesh` and `deferred`, by the names that `--aov` gives them.
 pub(super) struct NamedLayers {
     pub(super) names: Vec<&'static str>,
-    pub(super) depths: DepthRangeFlag,
+    pub(super) png: LayerPngFlags,
 }
 
 impl NamedLayers {
@@ -82,6 +104,7 @@ impl NamedLayers {
         let Some(output) = output.filter(|_| !self.names.is_empty()) else { return Ok(()) };
         each_once("aov", &self.names)?;
         require_layer_format(output.format)?;
+        self.png.check(output.format, &self.names)?;
         match self.is_one_file(output) {
             true => Ok(()),
             false => output.template.require(AOV, 2, "files of each picture"),
@@ -112,8 +135,8 @@ impl NamedLayers {
     ) -> Result<()> {
         let path =
             |name: &str| output.template.filled(&[(AOV, name), (METHOD, variant), (VIEW, view)]);
-        let (names, depths) = (self.names.iter().copied(), self.depths);
-        write_with_layers(output.format, picture, layers, names, path, depths, tell).map(drop)
+        let (names, png) = (self.names.iter().copied(), self.png);
+        write_with_layers(output.format, picture, layers, names, path, png, tell).map(drop)
     }
 }
 
@@ -125,7 +148,7 @@ pub(super) fn write_with_layers<'a>(
     layers: &[LayerPicture],
     names: impl Iterator<Item = &'a str>,
     path: impl Fn(&str) -> PathBuf,
-    depths: DepthRangeFlag,
+    png: LayerPngFlags,
     tell: &dyn Fn(&str),
 ) -> Result<PathBuf> {
     let main = path(COLOURS);
@@ -136,8 +159,12 @@ pub(super) fn write_with_layers<'a>(
     files::write(&main, picture)?;
     for (name, layer) in names.zip(layers) {
         let path = path(name);
-        if format == Some(PictureFormat::Png) {
-            let range = files::write_layer_png(&path, layer, depths.depth_range)?;
+        let colours = layer_colours(layer).filter(|_| png.aov_colours);
+        if let Some(LayerColours { frame, low, high, .. }) = colours {
+            files::write(&path, &frame)?;
+            tell(&format!("{}: {name} from {low} to {high}", path.display()));
+        } else if format == Some(PictureFormat::Png) {
+            let range = files::write_layer_png(&path, layer, png.depth_range)?;
             tell(&format!("{}: {}", path.display(), range.text()));
         } else {
             files::write_npy_layer(path, layer)?;

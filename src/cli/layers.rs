@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 
 use super::layer_files::{
-    COLOURS, DepthRangeFlag, prepare_layers, require_float_format, require_layer_format,
+    COLOURS, LayerPngFlags, prepare_layers, require_float_format, require_layer_format,
     write_with_layers,
 };
 use super::outputs::{AOV, Background, Output, Outputs, VIEW};
@@ -37,7 +37,7 @@ pub(super) struct LayerFlags {
     )]
     layers: Vec<LayerChoice>,
     #[command(flatten)]
-    depths: DepthRangeFlag,
+    png: LayerPngFlags,
     /// Measure depth as the distance of a splat's centre from the camera, instead of along the line of
     /// sight
     #[arg(long, requires = "layers", conflicts_with = "pixels")]
@@ -130,6 +130,7 @@ impl LayerFlags {
         )?;
         if !self.layers.is_empty() {
             require_layer_format(output.format)?;
+            self.png.check(output.format, &self.names().collect::<Vec<_>>())?;
         }
         if self.colour == ColourChoice::Linear {
             require_float_format("--colour linear", output.format)?;
@@ -188,8 +189,7 @@ impl LayerFlags {
         }
         let path = |name: &str| output.template.filled(&[(AOV, name), (VIEW, view)]);
         let names = layers.iter().map(|layer| layer.layer.name());
-        let depths = self.depths;
-        let main = write_with_layers(output.format, &picture, layers, names, path, depths, tell)?;
+        let main = write_with_layers(output.format, &picture, layers, names, path, self.png, tell)?;
         Ok(main.display().to_string())
     }
 }

@@ -36,11 +36,6 @@ pub(super) struct DepthFlags {
 }
 
 impl DepthFlags {
-    #[cfg(feature = "view")]
-    pub(super) fn order_words(self) -> Vec<String> {
-        self.order.map(|order| format!("--order={order}")).into_iter().collect()
-    }
-
     pub(super) fn applied(self, profile: Profile) -> Profile {
         let profile = self.near.near.map_or(profile, |near| profile.with_near(near));
         Profile { order: self.order.or(profile.order), ..profile }

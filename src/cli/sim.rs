@@ -99,6 +99,8 @@ pub(super) struct Args {
     #[command(flatten)]
     reading: LoadOptions,
     #[command(flatten)]
+    filters: Filters,
+    #[command(flatten)]
     views: ViewSpec,
     #[command(flatten)]
     path: PathFlags,
@@ -177,8 +179,9 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let files_of_scenes = SceneSequence::find_or_one(path)?;
-    let (none, first) = (Filters::default(), files_of_scenes.paths()[0].clone());
-    let mut scenes = ShownScenes::open(files_of_scenes.clone(), args.reading, &none, session)?;
+    let first = files_of_scenes.paths()[0].clone();
+    let mut scenes =
+        ShownScenes::open(files_of_scenes.clone(), args.reading, &args.filters, session)?;
     let splats = &scenes.of_frame(0)?.0.splats;
     let mut views = (args.path).views(&args.views, &first, splats, session)?;
     let splats = splats.len();

@@ -95,8 +95,8 @@ struct ServerFlags {
     /// Maximum number of pages open at a time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
     viewers: u16,
-    /// Maximum number of pixels per picture
-    #[arg(long, value_name = "N", default_value_t = 2_100_000, value_parser = clap::value_parser!(u32).range(65_536..=67_108_864))]
+    /// Maximum number of pixels per exact picture; larger windows are drawn smaller
+    #[arg(long, value_name = "N", default_value_t = 8_300_000, value_parser = clap::value_parser!(u32).range(65_536..=67_108_864))]
     max_pixels: u32,
     /// Exit after this many minutes without an open page
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -121,14 +121,21 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         return Err(Error::argument("--background", expected, "transparent"));
     };
     let exposures = args.exposures.load(args.draw.background, false)?;
-    let (first, opened) = args.shown(&args.scene, background, session)?;
-    let is_mesh = matches!(opened, Opened::Mesh(_));
+    let (first, opened) = args.shown(&args.scene, session)?;
+    let mut commands = vec![args.commands(&first)];
     let placing = match opened {
         Opened::Splats(scene) => args.placing(&args.scene, &scene.splats, session)?,
         Opened::Mesh(placing) => *placing,
     };
-    let second = args.with.as_ref().map(|path| Ok(args.shown(path, background, session)?.0));
     let views = placing.views;
+    commands[0].camera_file = views.file.clone();
+    let mut scenes = vec![first];
+    if let Some(path) = &args.with {
+        let (second, _) = args.shown(path, session)?;
+        let camera_file = views.file.clone().filter(|file| args.are_read_for(path, file, &views));
+        commands.push(Commands { camera_file, ..args.commands(&second) });
+        scenes.push(second);
+    }
     let completed = views.completed.as_ref();
     let target = completed.and_then(|view| view.target);
     let up = completed.and_then(|view| view.up);
@@ -137,10 +144,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let size = args.views.size();
     let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
     let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
-    let commands = args.commands(&views, &first.profile, is_mesh);
-    let scenes = std::iter::once(Ok(first)).chain(second);
     let show = Show {
-        scenes: scenes.collect::<Result<_>>()?,
+        scenes,
         views: listed,
         target: target.unwrap_or(placing.subject.centre.into()),
         up,
@@ -177,19 +182,11 @@ struct Placing {
 }
 
 impl Args {
-    fn shown(
-        &self,
-        path: &Path,
-        background: [f32; 3],
-        session: &Session,
-    ) -> Result<(ShownScene, Opened)> {
+    fn shown(&self, path: &Path, session: &Session) -> Result<(ShownScene, Opened)> {
         let expected = "a file, which the server names and reads again when it changes";
         Error::refuse_if(path == Path::new("-"), "SCENE", expected, "standard input (-)")?;
-        let mesh = MeshSettings {
-            views: self.views.with_all_unless_selected(),
-            session: session.clone(),
-            background,
-        };
+        let mesh =
+            MeshSettings { views: self.views.with_all_unless_selected(), session: session.clone() };
         if is_mesh(path) {
             return shown_mesh(path, mesh);
         }
@@ -229,28 +226,29 @@ impl Args {
         })
     }
 
-    fn commands(&self, views: &Views, profile: &Profile, is_mesh: bool) -> Commands {
-        let scene = match self.scene.display().to_string() {
-            path if path.starts_with('-') => format!("./{path}"),
-            path => path,
-        };
-        let background = self.draw.background_words();
-        let (names, shared, render, sim) = if is_mesh {
-            (["mesh", "mesh"], vec![scene], background, vec!["--cycles".to_owned()])
-        } else {
-            let profile = self.rules.applied(*profile);
-            let near = views.cameras.first().map(|camera| camera.near(&profile));
-            let is_own = |near: &f64| !profile.is_near_limited || *near < profile.near;
-            let near = near.filter(is_own).map(|near| format!("--near={near}"));
-            let near = near.into_iter().collect();
-            let order = self.rules.depth.order_words();
-            let shared =
-                [vec![scene], reading_words(self.reading), self.draw.profile_words(), near, order];
-            let render = [self.filters.words(), self.rules.words(), background].concat();
-            (["render", "sim"], shared.concat(), render, Vec::new())
-        };
-        let (cameras, camera_file) = (lens_words(&self.views), views.file.clone());
-        Commands { names, shared, render, sim, cameras, camera_file }
+    fn commands(&self, scene: &ShownScene) -> Commands {
+        let is_mesh = matches!(scene.content, SceneContent::Mesh(_));
+        let of_splats = |words: Vec<String>| if is_mesh { Vec::new() } else { words };
+        let exposures = self.exposures.file();
+        let exposures = exposures.map(|file| format!("--exposures={}", file.display()));
+        Commands {
+            scene: scene.path.display().to_string(),
+            is_mesh,
+            profile: scene.profile,
+            shared: of_splats([reading_words(self.reading), self.filters.words()].concat()),
+            profile_flag: of_splats(self.draw.profile_words()),
+            render: of_splats(self.rules.words().into_iter().chain(exposures).collect()),
+            background: self.draw.background_words(),
+            cameras: lens_words(&self.views),
+            camera_file: None,
+        }
+    }
+
+    /// Whether the camera file gives the same cameras for another scene, beside which a transform may lie.
+    fn are_read_for(&self, scene: &Path, file: &Path, views: &Views) -> bool {
+        let spec = self.views.with_all_unless_selected().with_file(file);
+        let nothing = || Ok(Framing::of(&Splats::from_splats(0, [])));
+        spec.views(Some(scene), nothing).is_ok_and(|other| other.cameras == views.cameras)
     }
 
     fn announce(&self, address: SocketAddr, name: &str, token: &str) -> Result<()> {
@@ -410,7 +408,12 @@ fn with_photos(views: &Views, folder: Option<&Path>, session: &Session) -> Resul
     let listed: Vec<_> = (views.cameras.iter().zip(photos.of_views(views)?).enumerate())
         .map(|(index, (camera, photo))| {
             let name_in_file = views.names_in_file.get(index).cloned();
-            ListedView { camera: camera.clone(), name_in_file, photo }
+            let selector = views.indices_in_file.get(index).map(|index| match &camera.name {
+                // Another meaning of `--view` comes before these names.
+                name if name == "all" || name.parse::<usize>().is_ok() => index.to_string(),
+                name => name.clone(),
+            });
+            ListedView { camera: camera.clone(), name_in_file, selector, photo }
         })
         .collect();
     if let Some(folder) = folder {

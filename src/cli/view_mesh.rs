@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::inputs::has_mesh_extension;
 use super::session::Session;
-use quadrille_base::image::Frame;
+use quadrille_base::image::{Frame, Layer};
 use quadrille_base::{Error, Result, Task};
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::surface::ProceduralScene;
@@ -32,7 +32,6 @@ pub(super) struct ShownMesh {
 pub(super) struct MeshSettings {
     pub(super) views: ViewSpec,
     pub(super) session: Session,
-    pub(super) background: [f32; 3],
 }
 
 /// Whether a path is certainly a mesh: by its extension, or as a procedural name.
@@ -45,21 +44,53 @@ pub(super) fn is_mesh(path: &Path) -> bool {
 struct Drawing {
     camera: Camera,
     task: Task,
-    reply: Sender<Result<Frame>>,
+    reply: Reply,
+}
+
+enum Reply {
+    /// Picture over a background.
+    Picture([f32; 3], Sender<Result<Frame>>),
+    /// Depth of the surface in a pixel.
+    Depth([u32; 2], Sender<Result<Option<f64>>>),
+}
+
+impl Reply {
+    // Sending fails if the page was closed meanwhile.
+    fn refuse(self, error: Error) {
+        match self {
+            Self::Picture(_, reply) => drop(reply.send(Err(error))),
+            Self::Depth(_, reply) => drop(reply.send(Err(error))),
+        }
+    }
 }
 
 /// Handle of the thread that owns a mesh, whose triangles, textures and light borrow from it.
 struct MeshThread(Mutex<Sender<Drawing>>);
 
-impl DrawMesh for MeshThread {
-    fn draw(&self, camera: &Camera, task: &Task) -> Result<Frame> {
-        let (reply, drawn) = channel();
-        let drawing = Drawing { camera: camera.clone(), task: task.clone(), reply };
+impl MeshThread {
+    fn ask<T>(
+        &self,
+        camera: &Camera,
+        task: &Task,
+        reply: impl FnOnce(Sender<Result<T>>) -> Reply,
+    ) -> Result<T> {
+        let (sender, answer) = channel();
+        let drawing = Drawing { camera: camera.clone(), task: task.clone(), reply: reply(sender) };
         let thread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = || Error::argument("mesh", "a picture", "an internal error");
         thread.send(drawing).map_err(|_| failed())?;
         drop(thread);
-        drawn.recv().map_err(|_| failed())?
+        answer.recv().map_err(|_| failed())?
+    }
+}
+
+impl DrawMesh for MeshThread {
+    fn draw(&self, camera: &Camera, background: [f32; 3], task: &Task) -> Result<Frame> {
+        self.ask(camera, task, |reply| Reply::Picture(background, reply))
+    }
+
+    fn depth(&self, camera: &Camera, pixel: [u32; 2], task: &Task) -> Result<Option<f64>> {
+        self.ask(camera, task, |reply| Reply::Depth(pixel, reply))
     }
 }
 
@@ -117,24 +148,36 @@ fn serve(
     let settings = MergingSettings::default();
     for drawing in drawings {
         let Drawing { camera, task, reply } = drawing;
-        let draw = || {
-            let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera))
-                .relative_to(source.origin());
+        let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera))
+            .relative_to(source.origin());
+        let visible = || {
             let frame =
                 settings.frame(&camera, SAMPLES, prepared.input.memory(), look.session.level)?;
-            let visible = VisibleFrame::new(&*source, [&view; 2], &frame, &task)?;
+            VisibleFrame::new(&*source, [&view; 2], &frame, &task)
+        };
+        let draw = |background| {
+            let visible = visible()?;
             let shading = visible.merged(&*source, MergeUnitKind::None);
             task.check()?;
             let shader = light.shader(&*source, &textures, &view);
-            Ok(visible.picture(&shader, &shading, settings.sampling, Some(look.background)))
+            Ok(visible.picture(&shader, &shading, settings.sampling, Some(background)))
+        };
+        let depth = |[x, y]: [u32; 2]| {
+            let layers = visible()?.layers(&[Layer::Depth]);
+            let at = y as usize * camera.width as usize + x as usize;
+            let depth = layers.first().and_then(|layer| layer.plane(0).get(at).copied());
+            Ok(depth.filter(|depth| *depth > 0.0).map(f64::from))
         };
         // Sending fails if the page was closed meanwhile.
-        let _ = reply.send(draw());
+        match reply {
+            Reply::Picture(background, reply) => drop(reply.send(draw(background))),
+            Reply::Depth(pixel, reply) => drop(reply.send(depth(pixel))),
+        }
     }
 }
 
 fn refuse(drawings: Receiver<Drawing>, error: &Error) {
     for drawing in drawings {
-        let _ = drawing.reply.send(Err(Error::argument("mesh", "a mesh that can be drawn", error)));
+        drawing.reply.refuse(Error::argument("mesh", "a mesh that can be drawn", error));
     }
 }

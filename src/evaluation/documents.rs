@@ -6,6 +6,7 @@ use super::columns::MetricColumn;
 use super::conditions::Conditions;
 use super::evaluated::Evaluated;
 use super::summary::Summary;
+use quadrille_suite::csv::line;
 use quadrille_suite::report::typeset::escaped_latex;
 
 choice! {
@@ -43,11 +44,8 @@ fn csv(evaluated: &Evaluated, columns: &[MetricColumn]) -> String {
     let has_marks = evaluated.without_row().next().is_some() || evaluated.marks().next().is_some();
     let mark = has_marks.then_some("mark");
     let keys = columns.iter().map(|column| column.key);
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = |cells: Vec<String>| {
-        // Writing to memory cannot fail.
-        let _ = writer.write_record(cells);
-    };
+    let mut text = String::new();
+    let mut write = |cells: Vec<String>| text += &line(cells);
     let headings = ["name", "a", "b"].into_iter().chain(keys).chain(share).chain(mark);
     write(headings.map(str::to_owned).collect());
     for row in rows {
@@ -67,7 +65,7 @@ fn csv(evaluated: &Evaluated, columns: &[MetricColumn]) -> String {
         let names = [pair.name, pair.a, pair.b];
         write(names.into_iter().chain(numbers).chain([reason.to_owned()]).collect());
     }
-    String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
+    text
 }
 
 /// Columns that papers print, and the rows as text: one per pair, and the means of several.

@@ -154,7 +154,9 @@ impl Fields {
             Error::malformed(path, format!("line {line}"), "comma-separated values", error)
         };
         let mut reader = csv::Reader::from_reader(source);
-        let cells = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect();
+        let cells = |record: &csv::StringRecord| {
+            record.iter().map(|cell| rows_csv::unmarked(cell).to_owned()).collect()
+        };
         let mut names: Vec<String> = cells(reader.headers().map_err(unread)?);
         // In rows of meshes, `variant` is the variant of the mesh; in rows of splats, an old name of the method.
         if !names.iter().any(|name| name == "study" || name == "method") {

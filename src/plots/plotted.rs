@@ -6,6 +6,7 @@ use crate::plot::Plot;
 use quadrille_base::error::Result;
 use quadrille_charts::{Drawing, PrintFormat, measured};
 use quadrille_machine::spec::shown_size;
+use quadrille_suite::csv::line;
 use quadrille_suite::report::typeset::Typeset;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +43,7 @@ impl Plotted {
 
     /// The plotted numbers as comma-separated values, unrounded, with a heading.
     pub fn csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for line in &self.table {
-            // Writing to memory cannot fail.
-            let _ = writer.write_record(line);
-        }
-        String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+        self.table.iter().map(line).collect()
     }
 
     /// The plotted numbers as a table for a text, in three digits: a line per x and a column per series, or a line per dot

@@ -75,16 +75,33 @@ fn reason_alone<'a>(name: &str, key: &'a str) -> &'a str {
     key.split_once(' ').map_or(key, |(reason, _)| reason)
 }
 
-/// Formats one line with its line feed; cells are quoted where RFC 4180 requires it.
-pub fn line<'a>(cells: impl Iterator<Item = &'a String>) -> String {
-    let quoted = cells.map(|cell| {
+/// First characters with which spreadsheets begin a formula, and the mark before a text that begins with one of them.
+const FORMULA: [char; 7] = ['=', '+', '-', '@', '\t', '\r', TEXT_MARK];
+const TEXT_MARK: char = '\'';
+
+/// Formats one line with its line feed; cells are quoted where RFC 4180 requires it. A text that a spreadsheet would run as
+/// a formula, such as a scene named `=1+1`, begins with an apostrophe, which [`unmarked`] removes.
+pub fn line(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let quoted = cells.into_iter().map(|cell| {
+        let cell = cell.as_ref();
+        let is_formula =
+            cell.len() > 1 && cell.starts_with(FORMULA) && cell.parse::<f64>().is_err();
+        let mark = if is_formula { TEXT_MARK.to_string() } else { String::new() };
         if cell.contains([',', '"', '\n', '\r']) {
-            format!("\"{}\"", cell.replace('"', "\"\""))
+            format!("\"{mark}{}\"", cell.replace('"', "\"\""))
         } else {
-            cell.clone()
+            mark + cell
         }
     });
     quoted.collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// A cell that was read, without the apostrophe that [`line`] has put before it.
+pub fn unmarked(cell: &str) -> &str {
+    match cell.strip_prefix(TEXT_MARK) {
+        Some(text) if text.len() > 1 && text.starts_with(FORMULA) => text,
+        _ => cell,
+    }
 }
 
 /// Formats rows of splats and of meshes as CSV, with a heading. Nested keys are joined by dots as in
@@ -216,6 +233,20 @@ mod tests {
     use super::*;
     use crate::row::tests::row;
     use quadrille_gpu::frame::FrameTimes;
+
+    #[test]
+    fn texts_that_spreadsheets_would_run_are_marked_and_read_back() {
+        for text in ["=1+1", "+a", "-b", "@SUM(A1)", "\tx", "\rx", "'=1", "''a", "=\"a\",1"] {
+            let written = line([text]);
+            let inner = written.trim_end_matches('\n').trim_matches('"').replace("\"\"", "\"");
+            assert!(inner.starts_with('\''), "{text} {written}");
+            assert_eq!(unmarked(&inner), text);
+        }
+        for text in ["-1.5", "+2e9", "-", "", "a=b", "-inf", "1'2", "'"] {
+            assert_eq!(line([text]), format!("{text}\n"));
+            assert_eq!(unmarked(text), text);
+        }
+    }
 
     #[test]
     fn lines_are_rows_and_methods_and_cells_are_quoted() {

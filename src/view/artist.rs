@@ -17,8 +17,9 @@ use super::message::{FlyRequest, PictureRequest, ProbeRequest, Reference, Saved}
 use super::outbox::Picture;
 use super::pace::Cost;
 use super::painter::{Look, Painter, StillPictures, frame_of};
-use super::source::Source;
-use super::stage::{Stage, camera_of};
+use super::photo::part_of;
+use super::stage::{SceneContent, Stage, camera_of, point_at};
+use quadrille_base::Task;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{Protocol, compare};
 use quadrille_base::image::{files, to_8_bit};
@@ -80,6 +81,8 @@ impl Artist {
             DrawJob::Frame(request) => self.frame(id, request, stage),
             DrawJob::Still(request, task) => {
                 let still = self.pool.install(|| self.painter.still(request, stage, task))?;
+                let stats = self.stats(&still, stage);
+                self.hub.with(id, |client| client.send(&stats));
                 send_still(&self.hub, id, still, stage.generation, &self.pool)
             }
             DrawJob::Side(SideJob::Probe(request)) => self.probe(id, request, stage),
@@ -91,9 +94,38 @@ impl Artist {
         }
     }
 
+    /// Times of the stages of a still, and memory of the server by its parts.
+    fn stats(&self, still: &StillPictures, stage: &Stage) -> Value {
+        let times = &still.stages;
+        let stages = [
+            ("preprocess", times.preprocess),
+            ("bin", times.bin),
+            ("sort", times.sort),
+            ("raster", times.raster),
+            ("whole picture", still.time),
+        ];
+        // Other renderers than the fast one state no stages.
+        let stages = stages.into_iter().filter(|(_, time)| !time.is_zero());
+        let stages: Vec<_> =
+            stages.map(|(name, time)| json!([name, time.as_secs_f64() * 1e3])).collect();
+        let scenes = stage
+            .scenes
+            .iter()
+            .filter_map(|scene| Some(json!([&scene.name, scene.splats().ok()?.size_bytes()])));
+        let parts = [
+            json!(["renderer", self.painter.used_bytes()]),
+            json!(["this picture", still.size_bytes()]),
+            json!(["whole server", resident_bytes()]),
+        ];
+        let memory: Vec<_> = scenes.chain(parts).collect();
+        json!({"t": "stats", "stages_ms": stages, "memory_bytes": memory})
+    }
+
     fn frame(&mut self, id: ClientId, request: &PictureRequest, stage: &Stage) -> Result<()> {
         let window = [request.w, request.h];
-        let Some(step) = self.hub.with(id, |client| client.pace.step()) else { return Ok(()) };
+        let Some(step) = self.hub.with(id, |client| client.pace.step(window)) else {
+            return Ok(());
+        };
         let size = step.size(window);
         let (painter, pool) = (&mut self.painter, &self.pool);
         let screen = pool.install(|| painter.screen(request, size, stage))?;
@@ -117,8 +149,8 @@ impl Artist {
         };
         self.hub.with(id, |client| {
             client.pace.measured(&cost, window, client.link.rate());
-            if let Some(legend) = screen.legend {
-                client.send(&legend.message(request.seq));
+            if let Some((legend, side)) = screen.legend {
+                client.send(&legend.message(side, request.seq));
             }
             client.outbox.frame(picture);
         });
@@ -126,13 +158,18 @@ impl Artist {
     }
 
     fn probe(&mut self, id: ClientId, request: &ProbeRequest, stage: &Stage) -> Result<()> {
-        let Source::Drawn(drawn) = request.source else {
-            let expected = "a drawn picture, whose pixels have splats";
-            return Err(Error::argument("source", expected, "a photo"));
-        };
-        let (size, pixel) = ([request.w, request.h], [request.x, request.y]);
-        let camera = camera_of(&request.cam, size, &self.look.views)?;
+        let (drawn, pixel) = (request.shot.drawn()?, [request.x, request.y]);
+        let camera = camera_of(&request.shot.cam, request.shot.size(), &self.look.views)?;
         let scene = &stage.scenes[drawn.scene];
+        if let SceneContent::Mesh(mesh) = &scene.content {
+            // A mesh has no splats to list; its surface is a centre for movements.
+            let pinhole = camera.as_pinhole();
+            let depth = mesh.depth(&pinhole, pixel, &Task::NEVER)?;
+            let point = depth.and_then(|depth| point_at(&pinhole, pixel, depth));
+            let answer = json!({"t": "probe", "id": request.id, "depth": depth, "point": point});
+            self.hub.with(id, |client| client.send(&answer));
+            return Ok(());
+        }
         let settings = RenderSettings {
             profile: self.look.profile(scene, drawn.profile),
             level: self.look.level,
@@ -140,10 +177,14 @@ impl Artist {
         let (splats, renderer) = (scene.splats()?, &mut self.painter.renderer);
         let probe = self.pool.install(|| renderer.probe(splats, &camera, &settings, pixel))?;
         let left = 1.0 - probe.alpha;
-        let background = self.look.background.map(f64::from);
+        let background = drawn.background.unwrap_or(self.look.background).map(f64::from);
         let over = [0, 1, 2].map(|c| probe.rgb[c] + left * background[c]);
         let rgb8 = over.map(|c| to_8_bit(narrow(c)));
         let (largest, rest_count, rest_weight) = probe.largest(LISTED_SPLATS);
+        let median = probe.fragments.iter().find(|fragment| fragment.depth >= probe.depth_median);
+        let centre = || splats.position(&splats.splat(median?.index as usize)).into();
+        let point = point_at(&camera, pixel, probe.depth_median);
+        let point = point.or_else(centre).filter(|_| median.is_some());
         self.hub.with(id, |client| {
             let maps = client.map.as_ref().map(|map| map.values(request));
             client.send(&json!({
@@ -156,6 +197,7 @@ impl Artist {
                 "alpha": probe.alpha,
                 "depth": probe.depth,
                 "depth_median": probe.depth_median,
+                "point": point,
                 "count": probe.fragments.len(),
                 "splats": largest,
                 "rest_count": rest_count,
@@ -171,7 +213,13 @@ impl Artist {
         let missing = || Error::argument("measure", "a still of two pictures", "none");
         let still = still.ok_or_else(missing)?;
         let b = still.b.as_ref().ok_or_else(missing)?;
-        let [a, b] = [&still.a, b].map(|rgb| frame_of(rgb, still.size));
+        let [a, b] = [&still.a, b].map(|rgb| match still.covered {
+            None => frame_of(rgb, still.size),
+            Some(area) => {
+                let (part, size) = part_of(rgb, still.size, area);
+                frame_of(&part, size)
+            }
+        });
         // The metrics of picture files: both pictures are rounded to 8 bits.
         let measured = self.pool.install(|| compare(&a, &b, Protocol::Inria))?;
         self.hub.with(id, |client| {
@@ -191,16 +239,15 @@ impl Artist {
         let kept = self.hub.with(id, |client| (client.still.clone(), client.map.clone()));
         let (still, map) = kept.ok_or_else(missing)?;
         let still = still.filter(|still| still.seq == seq);
-        let (rgb, size) = match (what, &still, &map) {
-            (Saved::A, Some(still), _) => (&still.a, still.size),
-            (Saved::B, Some(still), _) => (still.b.as_ref().ok_or_else(missing)?, still.size),
-            (Saved::Difference, Some(still), _) => {
-                (still.difference.as_ref().ok_or_else(missing)?, still.size)
-            }
-            (Saved::Map, _, Some(map)) => (&map.rgb, map.key.size),
-            _ => return Err(missing()),
+        let of_still = |rgb: Option<&Vec<u8>>| Some(frame_of(rgb?, still.as_ref()?.size));
+        let frame = match (what, &still) {
+            (Saved::Map, _) => map.as_ref().and_then(|map| map.picture()),
+            (Saved::A, Some(still)) => of_still(Some(&still.a)),
+            (Saved::B, Some(still)) => of_still(still.b.as_ref()),
+            (Saved::Difference, Some(still)) => of_still(still.difference.as_ref()),
+            (_, None) => None,
         };
-        let frame = frame_of(rgb, size);
+        let frame = frame.ok_or_else(missing)?;
         let start = Instant::now();
         let mut bytes = Vec::new();
         let written =
@@ -256,6 +303,14 @@ pub(crate) fn page_camera(camera: &Camera, distance: f64) -> Value {
     page
 }
 
+/// Resident memory of this process, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes << 10)
+}
+
 fn reference_of(job: &DrawJob) -> Reference {
     match job {
         DrawJob::Frame(request) | DrawJob::Still(request, _) => Reference::Seq(request.seq),
@@ -290,8 +345,8 @@ pub(crate) fn send_still(
         }
     }
     hub.with(id, |client: &mut Client| {
-        if let Some(legend) = still.legend {
-            client.send(&legend.message(still.seq));
+        if let Some((legend, side)) = still.legend {
+            client.send(&legend.message(side, still.seq));
         }
         previews.into_iter().chain(lossless).for_each(|picture| client.outbox.in_parts(picture));
         client.still = Some(Arc::new(still));

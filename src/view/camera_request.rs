@@ -23,6 +23,13 @@ pub(crate) struct Placed {
     pub(crate) lens: Option<usize>,
 }
 
+impl Placed {
+    /// Eye, target and up direction.
+    pub(crate) fn points(&self) -> [[f64; 3]; 3] {
+        [self.eye, self.target, self.up]
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "RawCamera")]
 pub(crate) struct Key {
@@ -54,7 +61,9 @@ impl RawCamera {
                 if !coordinates.all(|c| c.is_finite() && c.abs() <= MAX_COORDINATE) {
                     return Err(format!("expected coordinates within {MAX_COORDINATE:e}"));
                 }
-                if !(FOV_DEGREES[0]..=FOV_DEGREES[1]).contains(&fov_degrees) {
+                // A lens has a field of view of its own, of up to 340 degrees.
+                let is_own = self.lens.is_none();
+                if is_own && !(FOV_DEGREES[0]..=FOV_DEGREES[1]).contains(&fov_degrees) {
                     let [least, most] = FOV_DEGREES;
                     return Err(format!("expected a field of view from {least} to {most} degrees"));
                 }

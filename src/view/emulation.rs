@@ -79,10 +79,16 @@ impl Emulation {
         task: &Task,
     ) -> Result<()> {
         let start = Instant::now();
+        let maps = || PixelMap::ALL.iter().filter(|map| map.is_of(request.variant.0));
+        let names = || maps().map(|map| map.name);
+        if !names().any(|name| name == request.map) {
+            let names: Vec<_> = names().collect();
+            let expected = format!("a map of {}: {}", request.variant.0, names.join(", "));
+            return Err(Error::unknown_name("map", expected, &request.map, names));
+        }
         let key = RunKey {
             generation: stage.generation,
-            cam: request.cam.clone(),
-            size: [request.w, request.h],
+            shot: request.shot.of_scene(),
             variant: request.variant.0,
         };
         let run = match self.runs.iter().find(|(other, _)| *other == key) {
@@ -101,15 +107,13 @@ impl Emulation {
                 run
             }
         };
+        let kept = run.maps.iter().find(|(map, _)| map.name == request.map);
         let (map, counts) =
-            run.maps.iter().find(|(map, _)| map.name == request.map).ok_or_else(|| {
-                let names: Vec<_> = run.maps.iter().map(|(map, _)| map.name).collect();
-                let expected = format!("a map of {}: {}", key.variant, names.join(", "));
-                Error::unknown_name("map", expected, &request.map, names)
-            })?;
+            kept.ok_or_else(|| Error::argument("map", "counts of a run", "none"))?;
         let counts = counts.to_vec();
         let scale = map.scale(&counts);
-        let frame = heat::pixels(key.size, &counts, scale, VIRIDIS);
+        let size = key.shot.size();
+        let frame = heat::pixels(size, &counts, scale, VIRIDIS);
         let rgb = self.pool.install(|| rgb_over(&frame, [0.0; 3]));
         let picture = Uncoded {
             kind: Kind::Map,
@@ -117,7 +121,7 @@ impl Emulation {
             generation: stage.generation,
             flags: 0,
             render_us: microseconds(start.elapsed()),
-            size: key.size,
+            size,
             rgb: &rgb,
         };
         let picture = picture.webp()?;
@@ -131,7 +135,7 @@ impl Emulation {
             "curve": curve_name(scale.curve),
             "cycles": run.cycles,
         });
-        let shown = ShownMap { rgb, key, run: Arc::clone(&run) };
+        let shown = ShownMap { map: *map, key, run: Arc::clone(&run) };
         self.hub.with(id, |client| {
             client.send(&message);
             client.outbox.in_parts(picture);
@@ -141,11 +145,12 @@ impl Emulation {
     }
 
     fn emulate(&self, key: &RunKey, stage: &Stage, task: &Task) -> Result<RunMaps> {
-        let camera = camera_of(&key.cam, key.size, &self.look.views)?;
-        let scene = &stage.scenes[0];
+        let (shot, drawn) = (&key.shot, key.shot.drawn()?);
+        let camera = camera_of(&shot.cam, shot.size(), &self.look.views)?;
+        let scene = &stage.scenes[drawn.scene];
         let mut simulation = Simulation::new(self.look.config.clone(), [Method::from(key.variant)]);
         simulation.watch = Watch { maps: true, ..Watch::default() };
-        let (profile, _) = self.look.profile(scene, None).of_ellipsoids();
+        let (profile, _) = self.look.profile(scene, drawn.profile).of_ellipsoids();
         let simulation = simulation.with_profile(profile).with_task(task);
         let splats = scene.splats()?;
         let outcomes = self.pool.install(|| simulate(splats, &camera, &simulation))?;

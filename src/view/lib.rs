@@ -26,6 +26,7 @@ mod outbox;
 mod pace;
 mod painter;
 mod photo;
+mod places;
 mod reload;
 mod run_maps;
 mod server;
@@ -120,8 +121,8 @@ pub struct Show {
     pub config: Config,
     /// Whether the scenes are read again when their files change.
     pub watch: bool,
-    /// Parts of the commands that pages copy.
-    pub commands: Commands,
+    /// Parts of the commands that pages copy, of each scene.
+    pub commands: Vec<Commands>,
 }
 
 /// Whether a text is a token: 32 hexadecimal digits, in lower case.
@@ -268,7 +269,8 @@ fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
     let home = show.views.first().map(|view| {
         let mut home = aimed(&view.camera, show.target);
         // Without a camera file, the field of view describes a pinhole completely.
-        let is_plain = show.commands.camera_file.is_none() && view.camera.projection.is_pinhole();
+        let is_of_file = show.commands.iter().any(|commands| commands.camera_file.is_some());
+        let is_plain = !is_of_file && view.camera.projection.is_pinhole();
         home["lens"] = if is_plain { Value::Null } else { 0.into() };
         home
     });
@@ -283,6 +285,7 @@ fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
         "home": home,
         "up": show.up,
         "radius": show.radius,
+        "background": show.background,
         "width": show.size.map(|size| size[0]),
         "height": show.size.map(|size| size[1]),
         "profiles": Profile::ALL.iter().map(|profile| profile.name).collect::<Vec<_>>(),
@@ -306,6 +309,7 @@ fn listed_view(view: &ListedView) -> Value {
         "width": view.camera.width,
         "height": view.camera.height,
         "photo": view.photo.is_some(),
+        "is_pinhole": view.camera.projection.is_pinhole(),
     })
 }
 

@@ -120,6 +120,7 @@ impl Mailbox {
 mod tests {
     use super::*;
     use crate::camera_request::CameraRequest;
+    use crate::message::Shot;
     use crate::source::{Drawn, Mode, RendererName, Show, Source};
 
     fn request(seq: u32) -> PictureRequest {
@@ -128,6 +129,7 @@ mod tests {
             profile: None,
             renderer: RendererName::Cpu,
             layer: None,
+            background: None,
         });
         PictureRequest {
             seq,
@@ -153,15 +155,8 @@ mod tests {
     }
 
     fn probe(id: u32) -> SideJob {
-        SideJob::Probe(ProbeRequest {
-            id,
-            cam: CameraRequest::Listed(0),
-            w: 64,
-            h: 64,
-            x: 0,
-            y: 0,
-            source: request(1).show.a,
-        })
+        let shot = Shot { cam: CameraRequest::Listed(0), w: 64, h: 64, source: request(1).show.a };
+        SideJob::Probe(ProbeRequest { id, shot, x: 0, y: 0 })
     }
 
     #[test]

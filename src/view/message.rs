@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::camera_request::{CameraRequest, Key};
-use super::source::{MAX_GAIN, Show, Source, VariantName};
+use super::source::{Drawn, MAX_GAIN, RendererName, Show, Source, VariantName};
 use quadrille_base::error::{Error, Result};
 
 pub(crate) const PROTOCOL: u32 = 1;
@@ -69,13 +69,50 @@ pub(crate) struct PictureRequest {
     pub(crate) show: Show,
 }
 
+/// What a page shows: a source, seen by a camera, in a size. Its map, its pixels and its commands are requested by it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Shot {
+    pub(crate) cam: CameraRequest,
+    pub(crate) w: u32,
+    pub(crate) h: u32,
+    pub(crate) source: Source,
+}
+
+impl Shot {
+    pub(crate) fn size(&self) -> [u32; 2] {
+        [self.w, self.h]
+    }
+
+    /// The drawn source.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a photo.
+    pub(crate) fn drawn(&self) -> Result<Drawn> {
+        match self.source {
+            Source::Drawn(drawn) => Ok(drawn),
+            Source::Photo => {
+                let expected = "a drawn picture, which has splats and a command";
+                Err(Error::argument("source", expected, "a photo"))
+            }
+        }
+    }
+
+    /// The same shot of the fast renderer without a layer and a background: maps are those of the scene and the profile.
+    pub(crate) fn of_scene(&self) -> Self {
+        let source = self.drawn().map_or(Source::Photo, |drawn| {
+            let (renderer, layer, background) = (RendererName::Cpu, None, None);
+            Source::Drawn(Drawn { renderer, layer, background, ..drawn })
+        });
+        Self { source, ..self.clone() }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MapRequest {
     pub(crate) id: u32,
-    pub(crate) cam: CameraRequest,
-    pub(crate) w: u32,
-    pub(crate) h: u32,
+    pub(crate) shot: Shot,
     pub(crate) map: String,
     pub(crate) variant: VariantName,
     /// Whether the map survives a move of the camera.
@@ -86,21 +123,18 @@ pub(crate) struct MapRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProbeRequest {
     pub(crate) id: u32,
-    pub(crate) cam: CameraRequest,
-    pub(crate) w: u32,
-    pub(crate) h: u32,
+    pub(crate) shot: Shot,
     pub(crate) x: u32,
     pub(crate) y: u32,
-    pub(crate) source: Source,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FlagsRequest {
     pub(crate) id: u32,
-    pub(crate) cam: CameraRequest,
-    pub(crate) w: u32,
-    pub(crate) h: u32,
+    pub(crate) shot: Shot,
+    /// Variant of the pipeline whose maps the simulating command writes.
+    pub(crate) map: Option<VariantName>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -155,8 +189,8 @@ pub(crate) struct Limits {
 
 impl ClientMessage {
     pub(crate) fn parse(text: &str, limits: &Limits) -> Result<Self> {
-        let broken =
-            |error: serde_json::Error| Error::argument("message", "a message of protocol 1", error);
+        let expected = "a request that this server knows";
+        let broken = |error: serde_json::Error| Error::argument("message", expected, error);
         let message: Self = serde_json::from_str(text).map_err(broken)?;
         message.check(limits)?;
         Ok(message)
@@ -191,20 +225,13 @@ impl ClientMessage {
                 let mut sources = [Some(&show.a), show.b.as_ref()].into_iter().flatten();
                 sources.try_for_each(|source| limits.check_source(source, &request.cam))
             }
-            Self::Map(request) => {
-                limits.check_size([request.w, request.h])?;
-                limits.check_camera(&request.cam)
-            }
-            Self::Flags(request) => {
-                limits.check_size([request.w, request.h])?;
-                limits.check_camera(&request.cam)
-            }
+            Self::Map(request) => limits.check_shot(&request.shot),
+            Self::Flags(request) => limits.check_shot(&request.shot),
             Self::Probe(request) => {
-                limits.check_size([request.w, request.h])?;
-                limits.check_camera(&request.cam)?;
-                limits.check_source(&request.source, &request.cam)?;
-                if request.x >= request.w || request.y >= request.h {
-                    let expected = format!("a pixel of {} x {}", request.w, request.h);
+                limits.check_shot(&request.shot)?;
+                let [w, h] = request.shot.size();
+                if request.x >= w || request.y >= h {
+                    let expected = format!("a pixel of {w} x {h}");
                     let found = format!("{}, {}", request.x, request.y);
                     return Err(Error::argument("pixel", expected, found));
                 }
@@ -232,6 +259,12 @@ impl ClientMessage {
 }
 
 impl Limits {
+    fn check_shot(&self, shot: &Shot) -> Result<()> {
+        self.check_size(shot.size())?;
+        self.check_camera(&shot.cam)?;
+        self.check_source(&shot.source, &shot.cam)
+    }
+
     fn check_size(&self, size: [u32; 2]) -> Result<()> {
         let [least, most] = SIDES_PX;
         let are_sides = size.iter().all(|side| (least..=most).contains(side));
@@ -291,7 +324,11 @@ mod tests {
     }
 
     fn show() -> Value {
-        json!({"a": {"scene": 0, "profile": null, "renderer": "cpu", "layer": null}, "b": null, "mode": "single", "split": 0.5, "gain": 4})
+        json!({"a": {"scene": 0, "profile": null, "renderer": "cpu", "layer": null, "background": null}, "b": null, "mode": "single", "split": 0.5, "gain": 4})
+    }
+
+    fn shot() -> Value {
+        json!({"cam": {"view": 0}, "w": 16, "h": 16, "source": show()["a"]})
     }
 
     fn still(changes: &[(&str, Value)]) -> Value {
@@ -312,12 +349,15 @@ mod tests {
             still(&[]),
             still(&[("/cam", json!({"view": 3}))]),
             still(&[("/cam/lens", json!(0))]),
+            still(&[("/cam/lens", json!(0)), ("/cam/fov_degrees", json!(180))]),
             still(&[("/show/a/layer", json!("count"))]),
             still(&[("/show/a/renderer", json!("emulated:het+qm"))]),
             still(&[("/show/a/profile", json!("gsplat"))]),
+            still(&[("/show/a/background", json!([1, 0.5, 0]))]),
             json!({"t": "pace", "scale": "auto", "quality": 50}),
             json!({"t": "got", "bytes": 1_u64 << 40}),
-            json!({"t": "map", "id": 1, "cam": {"view": 0}, "w": 16, "h": 16, "map": "shaded", "variant": "het+qm", "pinned": false}),
+            json!({"t": "map", "id": 1, "shot": shot(), "map": "shaded", "variant": "het+qm", "pinned": false}),
+            json!({"t": "flags", "id": 1, "shot": shot(), "map": null}),
             json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 2.5}], "fps": 30}),
         ];
         for message in good {
@@ -336,11 +376,17 @@ mod tests {
             (still(&[("/show/a/scene", json!(1))]), "an index below 1"),
             (still(&[("/show/a/layer", json!("id"))]), "layers depth"),
             (still(&[("/show/a/profile", json!("no"))]), "inria"),
+            (still(&[("/show/a/background", json!([1, 2, 0]))]), "numbers from 0 to 1"),
             (still(&[("/show/a/renderer", json!("emulated:no"))]), "a variant"),
             (still(&[("/show/a", json!({"photo": true}))]), "a listed view"),
             (still(&[("/show/gain", json!(1e6))]), "a gain up to 1000"),
             (still(&[("/seq", json!(-1))]), "invalid value"),
             (json!({"t": "other"}), "unknown variant"),
+            (
+                json!({"t": "map", "id": 1, "shot": {"cam": {"view": 0}, "w": 16, "h": 16, "source": {"scene": 7}}, "map": "shaded", "variant": "qm", "pinned": false}),
+                "an index below 1",
+            ),
+            (json!({"t": "probe", "id": 1, "shot": shot(), "x": 16, "y": 0}), "a pixel of 16 x 16"),
             (json!({"t": "pace", "scale": "most", "quality": 50}), "\"auto\""),
             (
                 json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}], "fps": 30}),

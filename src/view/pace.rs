@@ -19,6 +19,9 @@ const PATIENCE: u32 = 2;
 /// Bytes at JPEG quality 50 relative to quality 70, measured on pictures of trained scenes.
 const BYTES_OF_LOW_QUALITY: f64 = 0.75;
 const LEAST_SIDE_PX: u32 = 16;
+/// Pixels of the largest frame unless the page chooses a scale, a little more than 1920 x 1080 (assumed). Stills may be
+/// larger: they are drawn once.
+const MAX_FRAME_PIXELS: u64 = 2_100_000;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Step {
@@ -97,8 +100,13 @@ impl Pace {
         };
     }
 
-    pub(crate) fn step(&self) -> Step {
-        let auto = STEPS[self.step];
+    /// Size and quality of the next frame in a window.
+    pub(crate) fn step(&self, window: [u32; 2]) -> Step {
+        let fits = |step: &Step| {
+            step.size(window).map(u64::from).iter().product::<u64>() <= MAX_FRAME_PIXELS
+        };
+        let largest = STEPS.iter().position(fits).unwrap_or(STEPS.len() - 1);
+        let auto = STEPS[self.step.max(largest)];
         Step {
             scale: self.scale.unwrap_or(auto.scale),
             quality: self.quality.unwrap_or(auto.quality),
@@ -110,7 +118,7 @@ impl Pace {
         let pixels = (cost.pixels as f64).max(1.0);
         self.fixed_s.add(cost.fixed.as_secs_f64());
         self.pixel_s.add((cost.raster + cost.encode).as_secs_f64() / pixels);
-        let quality_factor = match self.step().quality {
+        let quality_factor = match self.step(window).quality {
             quality if quality <= 50 => BYTES_OF_LOW_QUALITY,
             _ => 1.0,
         };
@@ -218,7 +226,7 @@ mod tests {
     fn steps(pace: &mut Pace, count: usize, costs: [f64; 3], rate: Option<f64>) -> Vec<(f64, u8)> {
         (0..count)
             .map(|_| {
-                let step = pace.step();
+                let step = pace.step(WINDOW);
                 pace.measured(&cost(step, costs[0], costs[1], costs[2]), WINDOW, rate);
                 (step.scale, step.quality)
             })
@@ -258,31 +266,41 @@ mod tests {
         steps(&mut pace, 1, [100.0, 100.0, 75e3], None);
         steps(&mut pace, 1, [5.0, 5.0, 75e3], None);
         steps(&mut pace, 1, [100.0, 100.0, 75e3], None);
-        assert_eq!(pace.step(), STEPS[0]);
+        assert_eq!(pace.step(WINDOW), STEPS[0]);
         steps(&mut pace, 4, [100.0, 100.0, 75e3], None);
-        assert_eq!(pace.step(), STEPS[2]);
+        assert_eq!(pace.step(WINDOW), STEPS[2]);
         steps(&mut pace, 40, [5.0, 10.0, 75e3], None);
-        assert_eq!(pace.step(), STEPS[2]);
+        assert_eq!(pace.step(WINDOW), STEPS[2]);
         pace.gesture_ended(WINDOW, None);
-        assert_eq!(pace.step(), STEPS[0]);
+        assert_eq!(pace.step(WINDOW), STEPS[0]);
         // Frames that are neither fast nor slow change nothing in either direction.
         steps(&mut pace, 4, [100.0, 100.0, 75e3], None);
         steps(&mut pace, 40, [10.0, 35.0, 75e3], None);
         pace.gesture_ended(WINDOW, None);
-        let middle = pace.step();
+        let middle = pace.step(WINDOW);
         steps(&mut pace, 40, [10.0, 35.0, 75e3], None);
         pace.gesture_ended(WINDOW, None);
-        assert_eq!(pace.step(), middle);
+        assert_eq!(pace.step(WINDOW), middle);
     }
 
     #[test]
     fn the_page_can_choose() {
         let mut pace = Pace::default();
         pace.choose(Chosen::Fixed(0.5), Chosen::Fixed(90.0));
-        assert_eq!(pace.step(), Step { scale: 0.5, quality: 90 });
+        assert_eq!(pace.step(WINDOW), Step { scale: 0.5, quality: 90 });
         pace.choose(Chosen::Auto, Chosen::Auto);
-        assert_eq!(pace.step(), STEPS[0]);
+        assert_eq!(pace.step(WINDOW), STEPS[0]);
         assert_eq!(STEPS[4].size([20, 8192]), [16, 2048]);
+    }
+
+    #[test]
+    fn frames_of_large_windows_are_smaller_than_their_stills() {
+        let mut pace = Pace::default();
+        for (window, scale) in [([1920, 1080], 1.0), ([2560, 1440], 0.75), ([3840, 2160], 0.5)] {
+            assert_eq!(pace.step(window), Step { scale, quality: 70 });
+        }
+        pace.choose(Chosen::Fixed(1.0), Chosen::Auto);
+        assert_eq!(pace.step([3840, 2160]), STEPS[0]);
     }
 
     #[test]

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::camera_request::CameraRequest;
 use super::message::PictureRequest;
-use super::photo::area_averaged;
+use super::photo::{Crop, PixelArea, photo_of};
 use super::source::{Drawn, Mode, RendererName, Show, Source};
 use super::stage::{ListedView, LoadedScene, SceneContent, Stage, camera_of};
 use quadrille_base::image::difference::scaled_difference;
 use quadrille_base::image::exposure::exposed;
-use quadrille_base::image::{Frame, Layer, files, from_8_bit, to_8_bit};
+use quadrille_base::image::{Frame, Layer, from_8_bit, to_8_bit};
 use quadrille_base::math::{SimdLevel, narrow};
 use quadrille_base::shading::{Profile, SplatOrder, StopRule};
 use quadrille_base::{Error, Result, Task};
@@ -41,7 +41,11 @@ pub(crate) struct Look {
 
 impl Look {
     pub(crate) fn profile(&self, scene: &LoadedScene, chosen: Option<Profile>) -> Profile {
-        let profile = chosen.unwrap_or(scene.profile);
+        self.ruled(chosen.unwrap_or(scene.profile))
+    }
+
+    /// A profile with the rules that flags replace.
+    pub(crate) fn ruled(&self, profile: Profile) -> Profile {
         let profile = self.near.map_or(profile, |near| profile.with_near(near));
         let (stop, order) = (self.stop.unwrap_or(profile.stop), self.order.or(profile.order));
         Profile { stop, order, ..profile }
@@ -66,11 +70,18 @@ pub(crate) struct Legend {
 }
 
 impl Legend {
-    pub(crate) fn message(&self, seq: u32) -> Value {
+    /// The scale of the first canvas that shows a layer. Of two pictures, the title names the one that it belongs to.
+    fn of(canvases: &[Canvas]) -> Option<(Self, &'static str)> {
+        let sides = if canvases.len() > 1 { ["A: ", "B: "] } else { ["", ""] };
+        let mut legends = canvases.iter().zip(sides);
+        legends.find_map(|(canvas, side)| Some((canvas.legend?, side)))
+    }
+
+    pub(crate) fn message(&self, side: &str, seq: u32) -> Value {
         json!({
             "t": "legend",
             "seq": seq,
-            "title": self.layer.name(),
+            "title": format!("{side}{}", self.layer.name()),
             "low": self.low,
             "high": self.high,
             "curve": curve_name(self.curve),
@@ -89,20 +100,25 @@ pub(crate) fn curve_name(curve: Curve) -> &'static str {
 #[derive(Debug)]
 struct Canvas {
     frame: Frame,
+    background: [f32; 3],
     subject: Option<Subject>,
     legend: Option<Legend>,
     times: RenderTimes,
     is_empty: bool,
+    /// Part of the picture that a photo covers, if it is not all of it.
+    covered: Option<PixelArea>,
 }
 
 impl Default for Canvas {
     fn default() -> Self {
         Self {
             frame: Frame::new(0, 0),
+            background: [0.0; 3],
             subject: None,
             legend: None,
             times: RenderTimes::default(),
             is_empty: false,
+            covered: None,
         }
     }
 }
@@ -120,7 +136,7 @@ pub(crate) struct Painter {
 pub(crate) struct ScreenPicture {
     pub(crate) rgb: Vec<u8>,
     pub(crate) size: [u32; 2],
-    pub(crate) legend: Option<Legend>,
+    pub(crate) legend: Option<(Legend, &'static str)>,
     /// Time of the stages that do not depend on the number of pixels.
     pub(crate) fixed: Duration,
     pub(crate) total: Duration,
@@ -134,9 +150,20 @@ pub(crate) struct StillPictures {
     pub(crate) a: Vec<u8>,
     pub(crate) b: Option<Vec<u8>>,
     pub(crate) difference: Option<Vec<u8>>,
-    pub(crate) legend: Option<Legend>,
+    /// Part of the picture that both sides show, if it is not all of it: a photo ends where its camera ended.
+    pub(crate) covered: Option<PixelArea>,
+    pub(crate) legend: Option<(Legend, &'static str)>,
     pub(crate) time: Duration,
+    /// Stages of picture A, of the fast renderer alone.
+    pub(crate) stages: RenderTimes,
     pub(crate) is_empty: bool,
+}
+
+impl StillPictures {
+    pub(crate) fn size_bytes(&self) -> usize {
+        let others = [&self.b, &self.difference];
+        self.a.len() + others.into_iter().flatten().map(Vec::len).sum::<usize>()
+    }
 }
 
 pub(crate) fn frame_of(rgb: &[u8], [width, height]: [u32; 2]) -> Frame {
@@ -152,6 +179,12 @@ impl Painter {
         Self { look, renderer: Renderer::default(), canvases: Default::default() }
     }
 
+    /// Memory of the renderer and of the pictures in progress.
+    pub(crate) fn used_bytes(&self) -> usize {
+        let frames = self.canvases.iter().map(|canvas| size_of_val(canvas.frame.pixels()));
+        self.renderer.used_bytes() + frames.sum::<usize>()
+    }
+
     pub(crate) fn screen(
         &mut self,
         request: &PictureRequest,
@@ -162,17 +195,10 @@ impl Painter {
         let show = fast(&request.show);
         self.draw_all(&show, &request.cam, size, stage, &Task::NEVER)?;
         let [a, b] = &self.canvases;
-        let background = self.look.background;
         let rgb = match (show.second().is_some(), show.mode) {
-            (false, _) | (_, Mode::Single) => rgb_over(&a.frame, background),
-            (true, Mode::Split) => {
-                let [a, b] = [a, b].map(|canvas| rgb_over(&canvas.frame, background));
-                split(a, &b, size[0], show.split)
-            }
-            (true, Mode::Difference) => {
-                let [a, b] = [a, b].map(|canvas| canvas.frame.over(background));
-                rgb_over(&scaled_difference(&a, &b, narrow(show.gain))?, background)
-            }
+            (false, _) | (_, Mode::Single) => a.rgb(),
+            (true, Mode::Split) => split(a.rgb(), &b.rgb(), size[0], show.split),
+            (true, Mode::Difference) => a.difference(b, show.gain)?,
         };
         let stages = |canvas: &Canvas| {
             let times = canvas.times;
@@ -182,7 +208,7 @@ impl Painter {
         Ok(ScreenPicture {
             rgb,
             size,
-            legend: a.legend,
+            legend: Legend::of(&self.canvases[..drawn]),
             fixed: self.canvases[..drawn].iter().map(stages).sum(),
             total: start.elapsed(),
             is_empty: self.canvases[..drawn].iter().all(|canvas| canvas.is_empty),
@@ -198,23 +224,21 @@ impl Painter {
         let start = Instant::now();
         let (show, size) = (&request.show, [request.w, request.h]);
         self.draw_all(show, &request.cam, size, stage, task)?;
-        let background = self.look.background;
         let [a, b] = &self.canvases;
         let difference = match (show.second(), show.mode) {
-            (Some(_), Mode::Difference) => {
-                let [a, b] = [a, b].map(|canvas| canvas.frame.over(background));
-                Some(rgb_over(&scaled_difference(&a, &b, narrow(show.gain))?, background))
-            }
+            (Some(_), Mode::Difference) => Some(a.difference(b, show.gain)?),
             _ => None,
         };
         Ok(StillPictures {
             seq: request.seq,
             size,
-            a: rgb_over(&a.frame, background),
-            b: show.second().map(|_| rgb_over(&b.frame, background)),
+            a: a.rgb(),
+            b: show.second().map(|_| b.rgb()),
             difference,
-            legend: a.legend,
+            covered: self.canvases[..show.sources().count()].iter().find_map(|c| c.covered),
+            legend: Legend::of(&self.canvases[..show.sources().count()]),
             time: start.elapsed(),
+            stages: a.times,
             is_empty: a.is_empty && show.second().is_none_or(|_| b.is_empty),
         })
     }
@@ -259,17 +283,32 @@ impl Painter {
         canvas.legend = None;
         canvas.times = RenderTimes::default();
         canvas.is_empty = false;
+        canvas.covered = None;
+        canvas.background = match source {
+            Source::Drawn(drawn) => drawn.background.unwrap_or(look.background),
+            Source::Photo => look.background,
+        };
         match source {
-            Source::Photo => canvas.frame = photo(cam, size, &look.views)?,
+            Source::Photo => {
+                let view = listed_view(cam, &look.views)?;
+                let photo = photo_of(view)?;
+                let crop = Crop::new(&view.camera, &camera, &photo);
+                canvas.covered = crop.covered();
+                canvas.frame = crop.of(&photo);
+            }
             Source::Drawn(drawn) => {
                 let scene = &stage.scenes[drawn.scene];
                 canvas.draw(drawn, &mut self.renderer, &camera, scene, &look, task)?;
             }
         }
         let exposures = look.exposures.as_ref().filter(|_| canvas.legend.is_none());
-        let is_listed = matches!(cam, CameraRequest::Listed(_)) && *source != Source::Photo;
+        let is_rendered = match source {
+            Source::Drawn(drawn) => !matches!(drawn.renderer, RendererName::Emulated(_)),
+            Source::Photo => false,
+        };
+        let is_listed = matches!(cam, CameraRequest::Listed(_)) && is_rendered;
         if let Some(rows) = exposures.filter(|_| is_listed).and_then(|e| e.of(&camera.name)) {
-            canvas.frame = exposed(&canvas.frame.over(look.background), rows);
+            canvas.frame = exposed(&canvas.frame.over(canvas.background), rows);
         }
         canvas.subject = Some(subject);
         Ok(())
@@ -277,6 +316,15 @@ impl Painter {
 }
 
 impl Canvas {
+    fn rgb(&self) -> Vec<u8> {
+        rgb_over(&self.frame, self.background)
+    }
+
+    fn difference(&self, other: &Self, gain: f64) -> Result<Vec<u8>> {
+        let [a, b] = [self, other].map(|canvas| canvas.frame.over(canvas.background));
+        Ok(rgb_over(&scaled_difference(&a, &b, narrow(gain))?, self.background))
+    }
+
     fn draw(
         &mut self,
         drawn: &Drawn,
@@ -290,7 +338,8 @@ impl Canvas {
             SceneContent::Splats(scene) => &scene.splats,
             SceneContent::Mesh(mesh) => {
                 // Shading computes with linear light; files and screens have sRGB.
-                self.frame = mesh.draw(&camera.as_pinhole(), task)?.to_srgb().into_owned();
+                let drawn = mesh.draw(&camera.as_pinhole(), self.background, task)?;
+                self.frame = drawn.to_srgb().into_owned();
                 return Ok(());
             }
         };
@@ -352,16 +401,12 @@ pub(crate) fn is_slow(show: &Show) -> bool {
     show.sources().any(is_slow)
 }
 
-fn photo(cam: &CameraRequest, size: [u32; 2], views: &[ListedView]) -> Result<Frame> {
+fn listed_view<'a>(cam: &CameraRequest, views: &'a [ListedView]) -> Result<&'a ListedView> {
     let view = match cam {
         CameraRequest::Listed(view) => views.get(*view),
         CameraRequest::Placed(_) => None,
     };
-    let path = view.and_then(|view| view.photo.as_ref());
-    let missing = || Error::argument("source", "a view with a photo", "a view without one");
-    let photo = files::read_photo(path.ok_or_else(missing)?)?;
-    let photo = if photo.is_seen_as_stored(size) { photo.stored } else { photo.upright() };
-    Ok(area_averaged(&photo.to_srgb(), size))
+    view.ok_or_else(|| Error::argument("source", "a listed view", "another camera"))
 }
 
 /// 8-bit colours over a background, as in the PNG of `render`.
@@ -393,6 +438,8 @@ fn split(mut a: Vec<u8>, b: &[u8], width: u32, share: f64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use quadrille_base::image::files;
+
     use super::*;
 
     #[test]

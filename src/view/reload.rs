@@ -41,31 +41,41 @@ fn node(_: &Metadata) -> u64 {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Watched {
-    /// Stamp of the content in memory, or of unreadable content.
+    /// Stamp of the content in memory, or of unreadable content; `None` of a file that is gone.
     read: Option<Stamp>,
     /// Another stamp, and the time at which it was first seen.
     changed: Option<(Option<Stamp>, Instant)>,
 }
 
+/// What happened to a file since the last look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    /// Nothing that has rested.
+    None,
+    /// The file has changed and rested, so that it must be read.
+    Changed,
+    /// The file is gone for longer than a replacement takes.
+    Gone,
+}
+
 impl Watched {
-    /// Returns whether the file has changed and rested, so that it must be read.
-    fn look(&mut self, found: Option<Stamp>, now: Instant) -> bool {
+    fn look(&mut self, found: Option<Stamp>, now: Instant) -> Event {
         if found == self.read {
             self.changed = None;
-            return false;
+            return Event::None;
         }
         match self.changed {
             Some((stamp, since)) if stamp == found => {
-                let is_due = found.is_some() && now.duration_since(since) >= REST;
-                if is_due {
-                    self.read = found;
-                    self.changed = None;
+                if now.duration_since(since) < REST {
+                    return Event::None;
                 }
-                is_due
+                self.read = found;
+                self.changed = None;
+                if found.is_some() { Event::Changed } else { Event::Gone }
             }
             _ => {
                 self.changed = Some((found, now));
-                false
+                Event::None
             }
         }
     }
@@ -93,8 +103,13 @@ pub(crate) fn run(hub: &Hub, files: &[SceneFile]) {
     while !hub.is_closing() {
         std::thread::sleep(LOOK);
         for (index, file) in files.iter().enumerate() {
-            if watched[index].look(stamp(&file.0), Instant::now()) {
-                reload(hub, index, file);
+            match watched[index].look(stamp(&file.0), Instant::now()) {
+                Event::None => {}
+                Event::Changed => reload(hub, index, file),
+                Event::Gone => {
+                    let path = file.0.display();
+                    hub.warn(&format!("{path}: the file is gone; its scene stays as it was"));
+                }
             }
         }
     }
@@ -125,25 +140,30 @@ mod tests {
         let at = |ms| start + Duration::from_millis(ms);
         let of = |length| Some(Stamp { length, modified: None, node: 1 });
         let mut file = Watched { read: of(1), changed: None };
-        for (time, found, is_read) in [
-            (0, of(1), false),
-            (500, of(2), false),
+        for (time, found, event) in [
+            (0, of(1), Event::None),
+            (500, of(2), Event::None),
             // The file grows.
-            (1000, of(3), false),
-            (1500, of(3), false),
-            (2000, of(3), true),
-            (2500, of(3), false),
+            (1000, of(3), Event::None),
+            (1500, of(3), Event::None),
+            (2000, of(3), Event::Changed),
+            (2500, of(3), Event::None),
             // The file is missing while another one takes its place.
-            (3000, None, false),
-            (5000, None, false),
-            (5500, of(4), false),
-            (6500, of(4), true),
+            (3000, None, Event::None),
+            (3500, of(4), Event::None),
+            (4500, of(4), Event::Changed),
+            // The file is gone, which is told once, and comes back.
+            (5000, None, Event::None),
+            (6000, None, Event::Gone),
+            (8000, None, Event::None),
+            (8500, of(4), Event::None),
+            (9500, of(4), Event::Changed),
             // The file changes back before it has rested.
-            (7000, of(5), false),
-            (7500, of(4), false),
-            (9000, of(4), false),
+            (10_000, of(5), Event::None),
+            (10_500, of(4), Event::None),
+            (12_000, of(4), Event::None),
         ] {
-            assert_eq!(file.look(found, at(time)), is_read, "{time} ms");
+            assert_eq!(file.look(found, at(time)), event, "{time} ms");
         }
     }
 }

@@ -2,17 +2,17 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::camera_request::CameraRequest;
-use super::message::ProbeRequest;
+use super::message::{ProbeRequest, Shot};
+use quadrille_base::image::Frame;
 use quadrille_base::math::low;
 use quadrille_gpu::variant::Variant;
-use quadrille_suite::report::maps::PixelMap;
+use quadrille_suite::report::maps::{self, PixelMap};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunKey {
     pub(crate) generation: u32,
-    pub(crate) cam: CameraRequest,
-    pub(crate) size: [u32; 2],
+    /// The shot of [`Shot::of_scene`].
+    pub(crate) shot: Shot,
     pub(crate) variant: Variant,
 }
 
@@ -72,18 +72,26 @@ impl RunMaps {
 
 #[derive(Debug)]
 pub(crate) struct ShownMap {
-    pub(crate) rgb: Vec<u8>,
+    pub(crate) map: PixelMap,
     pub(crate) key: RunKey,
     pub(crate) run: Arc<RunMaps>,
 }
 
 impl ShownMap {
+    /// The picture that `sim --maps` writes, with its scale.
+    pub(crate) fn picture(&self) -> Option<Frame> {
+        let (_, counts) = self.run.maps.iter().find(|(map, _)| *map == self.map)?;
+        let (counts, method) = (counts.to_vec(), self.key.variant.to_string());
+        let scale = self.map.scale(&counts);
+        Some(maps::picture(&self.map, &method, self.key.shot.size(), &counts, scale))
+    }
+
     /// Counts of all maps at a pixel, if the run belongs to the same picture.
     pub(crate) fn values(&self, probe: &ProbeRequest) -> Map<String, Value> {
-        if self.key.cam != probe.cam || self.key.size != [probe.w, probe.h] {
+        if self.key.shot != probe.shot.of_scene() {
             return Map::new();
         }
-        let pixel = probe.y as usize * probe.w as usize + probe.x as usize;
+        let pixel = probe.y as usize * probe.shot.w as usize + probe.x as usize;
         let values = self.run.maps.iter();
         values.map(|(map, counts)| (map.name.to_owned(), counts.get(pixel).into())).collect()
     }

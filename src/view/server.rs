@@ -6,25 +6,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
 use super::admission::SUBPROTOCOL;
 use super::message::{MAX_TEXT_BYTES, PROTOCOL};
+use super::places::{Place, Places};
 use super::session;
 use super::site::Site;
 
-const MAX_SOCKETS: usize = 64;
 const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of headers, and memory for them. A browser sends about 15.
 const MAX_HEADERS: usize = 32;
@@ -36,11 +35,12 @@ const POLL: Duration = Duration::from_millis(50);
 /// Pause after a failed accept, for example without a free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-const FILES: [(&str, &str, &str); 7] = [
+const FILES: [(&str, &str, &str); 8] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/view.js", "text/javascript", include_str!("page/view.js")),
     ("/camera.js", "text/javascript", include_str!("page/camera.js")),
     ("/controls.js", "text/javascript", include_str!("page/controls.js")),
+    ("/overlay.js", "text/javascript", include_str!("page/overlay.js")),
     ("/panels.js", "text/javascript", include_str!("page/panels.js")),
     ("/view.css", "text/css", include_str!("page/view.css")),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
@@ -48,7 +48,7 @@ const FILES: [(&str, &str, &str); 7] = [
 
 pub(crate) async fn listen(listener: TcpListener, site: Arc<Site>, mut ends: impl FnMut() -> bool) {
     let router = Router::new().fallback(handle).with_state(Arc::clone(&site));
-    let places = Arc::new(Semaphore::new(MAX_SOCKETS));
+    let places = Places::default();
     let mut poll = tokio::time::interval(POLL);
     loop {
         let accepted = tokio::select! {
@@ -64,13 +64,10 @@ pub(crate) async fn listen(listener: TcpListener, site: Arc<Site>, mut ends: imp
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        // Without a free place, the connection is closed at once.
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
-        let router = router.clone();
-        tokio::spawn(async move {
-            connection(stream, router).await;
-            drop(place);
-        });
+        let place = Arc::new(places.place());
+        let number = place.number();
+        let connection = connection(stream, router.clone().layer(Extension(place)));
+        places.seat(number, tokio::spawn(connection).abort_handle());
     }
 }
 
@@ -89,7 +86,11 @@ async fn connection(stream: TcpStream, router: Router) {
     let _ = connection.await;
 }
 
-async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
+async fn handle(
+    State(site): State<Arc<Site>>,
+    Extension(place): Extension<Arc<Place>>,
+    request: Request,
+) -> Response {
     let (mut parts, _) = request.into_parts();
     let Some(host) = site.admission.host(&parts.headers).map(str::to_owned) else {
         return plain(StatusCode::FORBIDDEN, "This server does not answer to this host.\n");
@@ -98,11 +99,12 @@ async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET is supported.\n");
     }
     match parts.uri.path() {
-        "/status" => status(&site, &parts.headers),
+        "/status" => status(&site, &place, &parts.headers),
         "/ws" => {
             if !site.admission.admits_socket(&parts.headers, &host) {
                 return plain(StatusCode::FORBIDDEN, "The token or the origin is wrong.\n");
             }
+            place.keep();
             match WebSocketUpgrade::from_request_parts(&mut parts, &site).await {
                 Ok(upgrade) => open(upgrade, site),
                 Err(_) => plain(StatusCode::BAD_REQUEST, "This is the address of a WebSocket.\n"),
@@ -139,10 +141,11 @@ fn open(upgrade: WebSocketUpgrade, site: Arc<Site>) -> Response {
 }
 
 /// Answers the request that a page sends before it opens a WebSocket, since browsers do not tell why one fails.
-fn status(site: &Site, headers: &HeaderMap) -> Response {
+fn status(site: &Site, place: &Place, headers: &HeaderMap) -> Response {
     if !site.admission.admits_bearer(headers) {
         return plain(StatusCode::FORBIDDEN, "The token is wrong.\n");
     }
+    place.keep();
     let status = json!({
         "version": site.version,
         "protocol": PROTOCOL,

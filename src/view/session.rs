@@ -181,7 +181,8 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
         }
         ClientMessage::Fly(request) => return client.mailbox.side(SideJob::Fly(request)),
         ClientMessage::Flags(request) => {
-            client.send(&site.commands.flags(&request, &site.look.views)?);
+            let commands = &site.commands[request.shot.drawn()?.scene];
+            client.send(&commands.flags(&request, &site.look)?);
         }
     }
     Ok(())

@@ -13,7 +13,8 @@ pub(crate) struct Site {
     pub(crate) admission: Admission,
     pub(crate) limits: Limits,
     pub(crate) look: Arc<Look>,
-    pub(crate) commands: Commands,
+    /// Commands of each scene.
+    pub(crate) commands: Vec<Commands>,
     pub(crate) welcome: Value,
     pub(crate) version: &'static str,
 }

@@ -52,6 +52,8 @@ pub(crate) struct Drawn {
     pub(crate) renderer: RendererName,
     /// Layer shown as colours in place of the picture.
     pub(crate) layer: Option<Layer>,
+    /// Opaque colour behind the scene in sRGB, in place of the server's.
+    pub(crate) background: Option<[f32; 3]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +87,7 @@ struct RawSource {
     profile: Option<String>,
     renderer: Option<String>,
     layer: Option<String>,
+    background: Option<[f32; 3]>,
     photo: Option<bool>,
 }
 
@@ -116,6 +119,10 @@ impl TryFrom<RawSource> for Source {
                 RendererName::Emulated(VariantName::try_from(variant.to_owned())?.0)
             }
         };
+        let is_colour = |colour: &[f32; 3]| colour.iter().all(|c| (0.0..=1.0).contains(c));
+        if !raw.background.as_ref().is_none_or(is_colour) {
+            return Err("expected a background of three numbers from 0 to 1".to_owned());
+        }
         if layer.is_some() && renderer != RendererName::Cpu {
             return Err("expected the renderer cpu, which draws layers".to_owned());
         }
@@ -124,6 +131,7 @@ impl TryFrom<RawSource> for Source {
             profile: profile.map_err(|error| error.to_string())?,
             renderer,
             layer,
+            background: raw.background,
         }))
     }
 }

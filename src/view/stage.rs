@@ -8,15 +8,19 @@ use serde_json::{Value, json};
 
 use super::camera_request::{CameraRequest, Placed};
 use quadrille_base::image::Frame;
+use quadrille_base::lens::FisheyeLens;
 use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Result, Task};
-use quadrille_scene::cameras::{PictureSize, ViewSpec};
+use quadrille_scene::cameras::{CameraModel, PictureSize, ViewSpec};
 use quadrille_scene::{Camera, Projection, Scene, Splats};
 
 /// Interface to the renderer of a mesh.
 pub trait DrawMesh: Send + Sync {
-    /// Draws the opaque picture of `camera`, which is a pinhole.
-    fn draw(&self, camera: &Camera, task: &Task) -> Result<Frame>;
+    /// Draws the opaque picture of `camera`, which is a pinhole, over a background in sRGB.
+    fn draw(&self, camera: &Camera, background: [f32; 3], task: &Task) -> Result<Frame>;
+
+    /// Depth of the surface in a pixel of `camera`, which is a pinhole; `None` where no surface is.
+    fn depth(&self, camera: &Camera, pixel: [u32; 2], task: &Task) -> Result<Option<f64>>;
 }
 
 /// Content of a scene.
@@ -65,6 +69,8 @@ pub struct ListedView {
     pub camera: Camera,
     /// Name of the camera in the camera file.
     pub name_in_file: Option<String>,
+    /// Value of `--view` that selects the camera alone from the camera file.
+    pub selector: Option<String>,
     /// Photo taken from the view.
     pub photo: Option<PathBuf>,
 }
@@ -86,7 +92,7 @@ impl LoadedScene {
         match &self.content {
             SceneContent::Splats(scene) => Ok(&scene.splats),
             SceneContent::Mesh(_) => {
-                let expected = "a scene of splats, whose pixels can be probed and mapped";
+                let expected = "a scene of splats, which can be mapped";
                 Err(Error::argument("scene", expected, "a mesh"))
             }
         }
@@ -116,29 +122,72 @@ impl Stage {
     }
 }
 
+/// Field of view of the pinhole whose pose a camera with the lens of a file takes.
+const POSE_FOV_DEGREES: f64 = 50.0;
+
+/// The camera of a request. A placed camera is the one that its [`description`] gives on the command line, if it has one.
 pub(crate) fn camera_of(
     request: &CameraRequest,
-    [width, height]: [u32; 2],
+    size: [u32; 2],
     views: &[ListedView],
 ) -> Result<Camera> {
-    let size = PictureSize { width: Some(width), height: Some(height), scale: None };
-    let listed = |view: usize| size.apply(&views[view].camera);
+    let [width, height] = size;
+    let sized = PictureSize { width: Some(width), height: Some(height), scale: None };
+    let listed = |view: usize| sized.apply(&views[view].camera);
     let placed = match request {
         CameraRequest::Listed(view) => return listed(*view),
         CameraRequest::Placed(placed) => placed,
     };
-    let Placed { eye, target, up, fov_degrees, lens } = placed;
-    let pinhole = ViewSpec::pinhole([*eye, *target, *up], *fov_degrees, [width, height]);
+    let camera = match (description(placed, size, views), placed.lens) {
+        (None, Some(lens)) => {
+            let lens = listed(lens)?;
+            let pose = ViewSpec::pinhole(placed.points(), POSE_FOV_DEGREES, size).camera()?;
+            let mut camera = pose.with_projection(lens.projection);
+            (camera.focal_px, camera.principal_px) = (lens.focal_px, lens.principal_px);
+            camera
+        }
+        (description, _) => description.unwrap_or_default().camera()?,
+    };
     // Cameras that move away from a view that was chosen for the scene keep its near plane.
     let near_limit = views.first().and_then(|view| view.camera.near_limit);
-    let placed = Camera { near_limit, ..pinhole.camera()? };
-    let Some(lens) = lens.map(listed).transpose()? else { return Ok(placed) };
-    if lens.projection == Projection::Orthographic {
-        return placed.through_parallel_rays(Vector3::from(*target));
-    }
-    let mut camera = placed.with_projection(lens.projection);
-    (camera.focal_px, camera.principal_px) = (lens.focal_px, lens.principal_px);
-    Ok(camera)
+    Ok(Camera { near_limit, ..camera })
+}
+
+/// Flags that describe a placed camera to the last bit; `None` if only a camera file can hold its lens: with distortion,
+/// with pixels that are not square, or with a principal point beside the centre.
+pub(crate) fn description(
+    placed: &Placed,
+    size: [u32; 2],
+    views: &[ListedView],
+) -> Option<ViewSpec> {
+    let pinhole = |fov_degrees| ViewSpec::pinhole(placed.points(), fov_degrees, size);
+    let Some(lens) = placed.lens else { return Some(pinhole(placed.fov_degrees)) };
+    let lens = &views[lens].camera;
+    let [width, height] = [lens.width, lens.height].map(f64::from);
+    let is_centred = lens.principal_px == [width / 2.0, height / 2.0];
+    let is_plain = is_centred && lens.focal_px[0] == lens.focal_px[1];
+    let (model, fov_degrees) = match lens.projection {
+        Projection::Pinhole if is_plain => return Some(pinhole(lens.fov()[1].to_degrees())),
+        Projection::Fisheye(FisheyeLens::EQUIDISTANT) if is_plain => {
+            (CameraModel::Fisheye, Some((height / lens.focal_px[1]).to_degrees()))
+        }
+        Projection::Equirectangular => (CameraModel::Equirectangular, None),
+        Projection::Orthographic => (CameraModel::Orthographic, Some(placed.fov_degrees)),
+        _ => return None,
+    };
+    let spec = pinhole(placed.fov_degrees);
+    Some(ViewSpec { camera_model: Some(model), fov_degrees, ..spec })
+}
+
+/// World point at a depth along the line of sight behind a pixel; `None` for lenses without straight lines.
+pub(crate) fn point_at(camera: &Camera, pixel: [u32; 2], depth: f64) -> Option<[f64; 3]> {
+    let [factor, constant] = camera.projection.divisor()?;
+    let [x, y] = [0, 1].map(|axis| {
+        let off_centre = f64::from(pixel[axis]) + 0.5 - camera.principal_px[axis];
+        off_centre / camera.focal_px[axis] * (factor * depth + constant)
+    });
+    let in_view = Vector3::new(x, y, depth) - camera.translation_in_view;
+    Some((camera.view_from_world.transpose() * in_view).into())
 }
 
 #[cfg(test)]

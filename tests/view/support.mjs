@@ -39,8 +39,8 @@ export function expect(condition, message) {
 }
 
 // Starts `quadrille view` and returns the process and the address that it prints.
-export function serve(quadrille, words) {
-	const child = spawn(quadrille, ["view", ...words, "--json"], {stdio: ["ignore", "pipe", "pipe"]})
+export function serve(quadrille, words, options = {}) {
+	const child = spawn(quadrille, ["view", ...words, "--json"], {stdio: ["ignore", "pipe", "pipe"], ...options})
 	const problems = []
 	child.stderr.on("data", data => problems.push(data))
 	return new Promise((resolve, reject) => {

@@ -1,6 +1,9 @@
 //! Orientation of a photo: how the stored rows and columns are turned to show the scene upright.
 
+use std::path::Path;
+
 use super::Frame;
+use crate::error::{Error, Result};
 
 /// Orientation of the EXIF standard (CIPA DC-008, tag 0x0112), 1 to 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +67,15 @@ pub fn have_equal_proportions(a: [u32; 2], b: [u32; 2]) -> bool {
     });
     let [[least, most], [other_least, other_most]] = scales;
     least <= other_most && other_least <= most
+}
+
+/// Refuses the picture of a file, of `found` pixels, that has other proportions than `size`.
+pub fn check_proportions(path: &Path, found: [u32; 2], size: [u32; 2]) -> Result<()> {
+    if have_equal_proportions(found, size) {
+        return Ok(());
+    }
+    let expected = format!("the proportions of {} x {} pixels", size[0], size[1]);
+    Err(Error::malformed(path, "picture size", expected, format!("{} x {}", found[0], found[1])))
 }
 
 #[cfg(test)]

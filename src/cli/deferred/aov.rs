@@ -1,6 +1,6 @@
 //! Layers of blurred pictures.
 
-use crate::cli::layer_files::{DepthRangeFlag, NamedLayers};
+use crate::cli::layer_files::{LayerPngFlags, NamedLayers};
 use quadrille_base::choice;
 use quadrille_base::image::Layer;
 
@@ -33,7 +33,7 @@ pub(super) struct AovFlags {
     #[arg(long = "aov", value_name = "LAYERS", value_delimiter = ',', requires = "output")]
     layers: Vec<BlurredLayer>,
     #[command(flatten)]
-    depths: DepthRangeFlag,
+    png: LayerPngFlags,
 }
 
 impl AovFlags {
@@ -47,6 +47,6 @@ impl AovFlags {
 
     pub(super) fn named(&self) -> NamedLayers {
         let names = self.layers.iter().map(|layer| layer.name()).collect();
-        NamedLayers { names, depths: self.depths }
+        NamedLayers { names, png: self.png }
     }
 }

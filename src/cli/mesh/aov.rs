@@ -1,4 +1,4 @@
-use crate::cli::layer_files::{DepthRangeFlag, NamedLayers};
+use crate::cli::layer_files::{LayerPngFlags, NamedLayers};
 use quadrille_base::choice;
 use quadrille_base::image::{Layer, LayerPicture};
 use quadrille_mesh::frame::{Shading, VisibleFrame};
@@ -46,7 +46,7 @@ pub(super) struct AovFlags {
     )]
     layers: Vec<MeshLayer>,
     #[command(flatten)]
-    depths: DepthRangeFlag,
+    png: LayerPngFlags,
 }
 
 impl AovFlags {
@@ -56,7 +56,7 @@ impl AovFlags {
 
     pub(super) fn named(&self) -> NamedLayers {
         let names = self.layers.iter().map(|layer| layer.name()).collect();
-        NamedLayers { names, depths: self.depths }
+        NamedLayers { names, png: self.png }
     }
 
     pub(super) fn pictures(

@@ -18,7 +18,7 @@ use std::path::Path;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::files::Photo;
-use quadrille_base::image::orientation::{ExifOrientation, have_equal_proportions};
+use quadrille_base::image::orientation::{ExifOrientation, check_proportions};
 use quadrille_base::image::resize::{ResizedValues, resized};
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
@@ -71,15 +71,6 @@ fn fitted(path: &Path, frame: Frame, size: [u32; 2], values: ResizedValues) -> R
     if [frame.width(), frame.height()] == size {
         return Ok(frame);
     }
-    check_proportions(path, &frame, size)?;
+    check_proportions(path, [frame.width(), frame.height()], size)?;
     Ok(resized(&frame, size, values))
-}
-
-fn check_proportions(path: &Path, frame: &Frame, size: [u32; 2]) -> Result<()> {
-    let own = [frame.width(), frame.height()];
-    if have_equal_proportions(own, size) {
-        return Ok(());
-    }
-    let expected = format!("the proportions of {} x {} pixels", size[0], size[1]);
-    Err(Error::malformed(path, "picture size", expected, format!("{} x {}", own[0], own[1])))
 }

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{check_proportions, fitted, scene_hash, turned, with_files, with_text};
+use super::{fitted, scene_hash, turned, with_files, with_text};
 use crate::evaluator::{LoadedPair, PairSource};
 use crate::pairing::PairName;
 use crate::picture_folder::PictureFolder;
 use quadrille_base::image::Frame;
 use quadrille_base::image::exposure::exposed;
 use quadrille_base::image::files;
+use quadrille_base::image::orientation::check_proportions;
 use quadrille_base::{Error, Result, Task};
 use quadrille_render::Sight;
 use quadrille_render::cpu::{RenderSettings, Renderer};
@@ -124,7 +125,7 @@ impl<'a> ScenePhotos<'a> {
             _ if own == size => Ok((photo, camera.clone())),
             PhotoSizes::ResizePhotos => Ok((fitted(path, photo, size, values)?, camera.clone())),
             PhotoSizes::DrawAtPhotos => {
-                check_proportions(path, &photo, size)?;
+                check_proportions(path, own, size)?;
                 Ok((photo, camera.resized(own[0], own[1])?))
             }
             PhotoSizes::Equal => {

@@ -43,6 +43,8 @@ pub struct CameraFile {
     pub cameras: Vec<Camera>,
     /// The name of each camera as it stands in the file, often a path with an extension.
     pub names_in_file: Vec<String>,
+    /// Index in the file of each camera that [`Self::select`] kept, counting refused cameras.
+    pub indices: Vec<usize>,
     /// Cameras that are left out. They are an error only when one of them is requested.
     pub refused: Vec<RefusedCamera>,
     /// The split into views for training, validation and tests, if the file states it.

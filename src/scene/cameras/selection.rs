@@ -51,15 +51,17 @@ impl CameraFile {
     pub fn select(&mut self, views: &str) -> Result<()> {
         let chosen = chosen_views(self, views)?;
         let in_file = &self.names_in_file;
-        self.names_in_file = chosen.iter().map(|&index| in_file[index].clone()).collect();
+        self.names_in_file = chosen.iter().map(|&[at, _]| in_file[at].clone()).collect();
         let cameras = &self.cameras;
-        self.cameras = chosen.iter().map(|&index| cameras[index].clone()).collect();
+        self.cameras = chosen.iter().map(|&[at, _]| cameras[at].clone()).collect();
+        self.indices = chosen.iter().map(|&[_, index]| index).collect();
         Ok(())
     }
 }
 
-/// Indices of the cameras that `views` selects. Refused cameras have an index too, but are skipped if others are selected.
-fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
+/// Place in the list of cameras and index in the file of each camera that `views` selects. Refused cameras have an index
+/// too, but are skipped if others are selected.
+fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<[usize; 2]>> {
     let mut names: Vec<&str> = file.cameras.iter().map(|c| c.name.as_str()).collect();
     let in_file = file.all_names_in_file();
     let mut numbers: Vec<Option<usize>> = (0..names.len()).map(Some).collect();
@@ -79,7 +81,7 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
         let warnings = split_warnings(&in_file, optional);
         file.warnings.extend(warnings);
     }
-    let drawn: Vec<usize> = listed.iter().filter_map(|&index| numbers[index]).collect();
+    let drawn: Vec<_> = listed.iter().filter_map(|&index| Some([numbers[index]?, index])).collect();
     match listed.first().filter(|_| drawn.is_empty()) {
         None => Ok(drawn),
         Some(&first) => {

@@ -106,6 +106,8 @@ pub struct Views {
     pub cameras: Vec<Camera>,
     /// The name of each camera as it stands in its file; empty without a file.
     pub names_in_file: Vec<String>,
+    /// The index by which `--view` selects each camera from its file; empty without a file.
+    pub indices_in_file: Vec<usize>,
     /// Warnings about ignored or assumed values of the file, one sentence each.
     pub warnings: Vec<String>,
     /// Remarks on values of the file that were applied, one sentence each.
@@ -458,6 +460,7 @@ impl From<CameraFile> for Views {
         Self {
             cameras: file.cameras,
             names_in_file: file.names_in_file,
+            indices_in_file: file.indices,
             warnings: file.warnings,
             remarks: file.remarks,
             frame_rate: file.frame_rate,

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use quadrille_base::error::{Error, Result};
+use quadrille_base::lens::Projection;
 use quadrille_base::shading::Profile;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{ViewSpec, Views};
@@ -114,13 +115,48 @@ pub fn camera_path_json(cameras: &[Camera], fps: f64) -> Result<String> {
     Ok(format!("{path:#}\n"))
 }
 
-fn path_frame(camera: &Camera) -> Value {
+/// A camera as a `transforms.json` of one frame, which [`cameras::load`](quadrille_scene::cameras::load) reads; `None` for
+/// projections that the format does not have.
+pub fn transforms_json(camera: &Camera) -> Option<String> {
+    let (model, distortion) = match camera.projection {
+        Projection::Pinhole => ("PINHOLE", [0.0; 4]),
+        Projection::Fisheye(lens) => ("OPENCV_FISHEYE", lens.coefficients()),
+        Projection::Equirectangular => ("EQUIRECTANGULAR", [0.0; 4]),
+        Projection::Distorted(_) | Projection::Orthographic => return None,
+    };
+    let [k1, k2, k3, k4] = distortion;
+    let matrix = opengl_pose(camera);
+    let transforms = json!({
+        "camera_model": model,
+        "w": camera.width,
+        "h": camera.height,
+        "fl_x": camera.focal_px[0],
+        "fl_y": camera.focal_px[1],
+        "cx": camera.principal_px[0],
+        "cy": camera.principal_px[1],
+        "k1": k1,
+        "k2": k2,
+        "k3": k3,
+        "k4": k4,
+        "frames": [{
+            "file_path": camera.name,
+            "transform_matrix": matrix.chunks_exact(4).collect::<Vec<_>>(),
+        }],
+    });
+    Some(format!("{transforms:#}\n"))
+}
+
+/// Camera-to-world matrix of 4 x 4 in rows, in the axes of OpenGL: right, up and back.
+fn opengl_pose(camera: &Camera) -> Vec<f64> {
     let rows = camera.view_from_world;
     let eye = camera.eye();
     let matrix = (0..3).flat_map(|r| [rows[(0, r)], -rows[(1, r)], -rows[(2, r)], eye[r]]);
-    let matrix: Vec<f64> = matrix.chain([0.0, 0.0, 0.0, 1.0]).collect();
+    matrix.chain([0.0, 0.0, 0.0, 1.0]).collect()
+}
+
+fn path_frame(camera: &Camera) -> Value {
     json!({
-        "camera_to_world": matrix,
+        "camera_to_world": opengl_pose(camera),
         "fov": camera.fov()[1].to_degrees(),
         "aspect": f64::from(camera.width) / f64::from(camera.height),
     })
@@ -129,8 +165,9 @@ fn path_frame(camera: &Camera) -> Value {
 #[cfg(test)]
 mod tests {
     use nalgebra::Vector3;
+    use quadrille_base::lens::FisheyeLens;
+    use quadrille_scene::Intrinsics;
     use quadrille_scene::cameras::load;
-    use quadrille_scene::{Intrinsics, Projection};
 
     use super::*;
 
@@ -162,6 +199,28 @@ mod tests {
             assert!(fov < 1e-12, "{fov}");
             assert_eq!(camera.principal_px, read.principal_px);
         }
+    }
+
+    #[test]
+    fn a_lens_is_read_back_from_its_transforms() {
+        let plain = camera(50.0, [3.0, -1.0, 2.0]);
+        let fisheye = FisheyeLens::new([0.1, -0.02, 0.003, 0.0]).unwrap();
+        let mut shifted = plain.clone().with_projection(Projection::Fisheye(fisheye));
+        shifted.principal_px = [300.25, 190.5];
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("view.json");
+        let lenses =
+            [plain.clone(), shifted, plain.clone().with_projection(Projection::Equirectangular)];
+        for camera in lenses {
+            std::fs::write(&file, transforms_json(&camera).unwrap()).unwrap();
+            let read = load(&file).unwrap().cameras.remove(0);
+            assert_eq!((read.projection, read.name), (camera.projection, camera.name));
+            assert_eq!((read.focal_px, read.principal_px), (camera.focal_px, camera.principal_px));
+            assert_eq!(read.view_from_world, camera.view_from_world);
+            let moved = (camera.translation_in_view - read.translation_in_view).norm();
+            assert!(moved < 1e-12, "{moved}");
+        }
+        assert!(transforms_json(&plain.with_projection(Projection::Orthographic)).is_none());
     }
 
     #[test]

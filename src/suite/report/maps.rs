@@ -7,11 +7,12 @@ use super::heat::{self, HeatMap, VIRIDIS};
 use super::scale::{Curve, Scale};
 use super::simulated::Simulated;
 use quadrille_base::error::Result;
-use quadrille_base::image::files;
+use quadrille_base::image::{Frame, files};
 use quadrille_base::output::write_whole;
 use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_base::task::Task;
 use quadrille_gpu::result::SimulationResult;
+use quadrille_gpu::variant::Variant;
 use quadrille_gpu::zrop::framebuffer::NEVER;
 use quadrille_machine::MapKind::{self, Blended, Late, Merged, Shaded, UntilTerminated};
 
@@ -46,19 +47,22 @@ impl PixelMap {
         ]
     };
 
-    /// Counts of a run, row by row from the top; pixels without a count are 0. `None` where the method keeps no such
-    /// count: merges need quad reordering, terminations early termination.
+    /// Counts of a run, row by row from the top; pixels without a count are 0. `None` where the method keeps no such count.
     pub fn counts(&self, outcome: &SimulationResult) -> Option<Vec<u32>> {
         let maps = outcome.maps.as_ref()?;
-        let applies = match self.kind {
-            Some(Shaded | Blended) => true,
-            Some(Merged) => outcome.variant.qru(),
-            _ => outcome.variant.het(),
-        };
-        applies.then(|| match self.kind {
+        self.is_of(outcome.variant).then(|| match self.kind {
             Some(kind) => maps.pixels(kind, outcome.framebuffer.layout),
             None => termination_cycles(outcome),
         })
+    }
+
+    /// Whether a variant keeps the counts: merges need quad reordering, terminations early termination.
+    pub fn is_of(&self, variant: Variant) -> bool {
+        match self.kind {
+            Some(Shaded | Blended) => true,
+            Some(Merged) => variant.qru(),
+            _ => variant.het(),
+        }
     }
 
     /// The scale of the map's colours, which ends at the 99.9th percentile of the counts above 0.
@@ -97,25 +101,35 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
         for (method, counts) in &counted {
             let file = folder.join(stem(simulated, method, map.name));
             files::write_counts(&file.with_added_extension("npy"), size, counts)?;
-            let title = format!("{method}: {}", map.title);
-            write_picture(&file, title, map.nothing, size, counts, scale)?;
+            files::write(
+                file.with_added_extension("png"),
+                &picture(&map, method, size, counts, scale),
+            )?;
         }
     }
     write_tiles(folder, simulated)
 }
 
-/// Writes the picture of a map to `file`, which lacks its extension.
-fn write_picture(
-    file: &Path,
+/// The picture of a map of a method, with its title and scale.
+pub fn picture(
+    map: &PixelMap,
+    method: &str,
+    size: [u32; 2],
+    counts: &[u32],
+    scale: Scale,
+) -> Frame {
+    titled(format!("{method}: {}", map.title), map.nothing, size, counts, scale)
+}
+
+fn titled(
     title: String,
     nothing: &'static str,
     size: [u32; 2],
     counts: &[u32],
     scale: Scale,
-) -> Result<()> {
+) -> Frame {
     let scale_end = "99.9th percentile";
-    let map = HeatMap { title, nothing, size, counts, scale, scale_end, palette: VIRIDIS };
-    files::write(file.with_added_extension("png"), &heat::picture(&map))
+    heat::picture(&HeatMap { title, nothing, size, counts, scale, scale_end, palette: VIRIDIS })
 }
 
 fn stem(simulated: &Simulated<'_>, method: &str, name: &str) -> String {
@@ -174,7 +188,8 @@ fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
             let rows = (0..size[1]).map(|y| y / TILE_PX * across);
             let pixels = rows.flat_map(|first| (0..size[0]).map(move |x| first + x / TILE_PX));
             let pixels: Vec<_> = pixels.map(|tile| counts[tile as usize]).collect();
-            write_picture(&file, format!("{method}: {title}"), "none", size, &pixels, scale)?;
+            let picture = titled(format!("{method}: {title}"), "none", size, &pixels, scale);
+            files::write(file.with_added_extension("png"), &picture)?;
         }
     }
     Ok(())

@@ -24,13 +24,18 @@ export const unit = a => scale(a, 1 / norm(a))
 const along = (a, direction, s) => add(a, scale(direction, s))
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high)
 
+// Largest coordinate that the server takes, and largest field of view at which a pinhole shows its middle as other
+// lenses do: steps of movements through wider lenses have that of this field of view.
+const MOST = 1e9
+const WIDE = 120
+
 // Whether the server makes a camera of the pose: finite, eye apart from target, `up` not along the line
-// of sight, field of view within its limits.
-export function isValid({eye, target, up, fov}) {
-	if (![...eye, ...target, ...up, fov].every(Number.isFinite)) return false
+// of sight, field of view within its limits unless it is that of a lens.
+export function isValid({eye, target, up, fov}, ofLens = false) {
+	if (![...eye, ...target, ...up, fov].every(value => Math.abs(value) <= MOST)) return false
 	const forward = subtract(target, eye)
 	const sine = norm(cross(forward, up)) / (norm(forward) * norm(up))
-	return sine > 1e-9 && fov >= 0.1 && fov <= 175
+	return sine > 1e-9 && (ofLens || (fov >= 0.1 && fov <= 175))
 }
 
 // Axes of the picture in world space and the distance from eye to target.
@@ -104,7 +109,7 @@ export function level(pose, worldUp) {
 const translate = (pose, by) => ({...pose, eye: add(pose.eye, by), target: add(pose.target, by)})
 
 // Focal length in pixels of a picture of the height.
-const focal = (pose, height) => height / 2 / Math.tan((pose.fov * DEGREE) / 2)
+const focal = (pose, height) => height / 2 / Math.tan((Math.min(pose.fov, WIDE) * DEGREE) / 2)
 
 // Direction through a point of a picture of w x h pixels; its depth is 1.
 export function ray(pose, x, y, w, h) {
@@ -112,9 +117,6 @@ export function ray(pose, x, y, w, h) {
 	const f = focal(pose, h)
 	return along(along(forward, right, (x - w / 2) / f), up, (h / 2 - y) / f)
 }
-
-// World point at a depth along the line of sight, under a point of the picture.
-export const unproject = (pose, x, y, w, h, depth) => along(pose.eye, ray(pose, x, y, w, h), depth)
 
 // Picture coordinates and depth of a world point: [x, y, depth].
 export function project(pose, point, w, h) {
@@ -176,5 +178,5 @@ export function interpolate(from, to, t) {
 	const eye = along(target, unit(mix(a.forward, b.forward)), -distance)
 	const fov = from.fov * (1 - s) + to.fov * s
 	const pose = {eye, target, up: mix(a.up, b.up), fov}
-	return t < 1 && isValid(pose) ? {...pose, up: axes(pose).up} : to
+	return t < 1 && isValid(pose, true) ? {...pose, up: axes(pose).up} : to
 }

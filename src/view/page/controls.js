@@ -58,7 +58,7 @@ export function createControls(app, stage) {
 	const pan = (dx, dy) => app.moveBy(camera.pan, dx, dy, height())
 
 	stage.onpointerdown = event => {
-		if (event.target.closest("button, #line, #joystick, #banner, #inset, .note")) return
+		if (event.target.closest("button, #line, #joystick, #banner, #inset, #card, .note")) return
 		if (!app.pose) return
 		stage.setPointerCapture(event.pointerId)
 		stage.focus({preventScroll: true})
@@ -73,7 +73,7 @@ export function createControls(app, stage) {
 
 	function longPress() {
 		press.moved = true
-		app.attempt(() => app.probeAndOpen(...app.pixelAt(press.x, press.y)))
+		app.attempt(() => app.probeOnClick(...app.pixelAt(press.x, press.y)))
 	}
 
 	stage.onpointermove = event => {
@@ -121,8 +121,10 @@ export function createControls(app, stage) {
 		const pixel = app.pixelAt(x, y)
 		const twice = tap && at - tap.at < DOUBLE_MS && Math.hypot(x - tap.x, y - tap.y) < DOUBLE_PX
 		tap = twice ? null : {at, x, y}
-		if (twice) app.attempt(() => app.centreAt(...pixel))
-		else if (pointerType !== "touch") app.attempt(() => app.probeAndOpen(...pixel))
+		const view = twice ? null : app.viewAt(...pixel)
+		if (view !== null) app.goCam({view})
+		else if (twice) app.attempt(() => app.centreAt(...pixel))
+		else if (app.ruler || (pointerType !== "touch" && !app.isMesh(app.sourceAt(pixel[0])))) app.attempt(() => app.probeOnClick(...pixel))
 	}
 
 	stage.oncontextmenu = event => event.preventDefault()
@@ -178,6 +180,7 @@ export function createControls(app, stage) {
 		KeyC: () => app.centreHere(),
 		KeyP: () => $("probe").click(),
 		KeyB: () => app.showSide("b"),
+		KeyF: () => $("full").click(),
 		KeyX: () => app.setCompare(app.compare === "difference" ? "single" : "difference"),
 		KeyM: () => $("toggle-map").click(),
 		PageUp: () => $("view-previous").click(),

@@ -1,6 +1,7 @@
 // Bars, panel, dialogs and marks on the picture: what they show and what their controls set.
 
 import * as camera from "./camera.js"
+import * as overlay from "./overlay.js"
 
 // Matplotlib's viridis at eighths of the scale, as the server colours layers and maps.
 const VIRIDIS = "440154 472c7a 3b518b 2c718e 21908d 27ad81 5cc863 aadc32 fde725".split(" ")
@@ -71,8 +72,9 @@ export function createPanels(app) {
 	const disabled = (ids, state) => ids.forEach(id => ($(id).disabled = state))
 	let tab = "view"
 	let shownProbe = null
+	let shownDetails = null
 	let queued = false
-	let cameras = ""
+	let cameraFile = null // Of the camera in the dialog, with its name.
 
 	const folded = () => document.body.classList.contains("folded")
 	function fold(away) {
@@ -139,18 +141,26 @@ export function createPanels(app) {
 	})
 	on("open-help", () => $("help-dialog").showModal())
 	on("open-copy", async () => {
-		const [w, h] = app.pictureSize()
 		$("copy-link").value = app.link()
 		$("copy-render").value = $("copy-sim").value = ""
+		text("copy-note", "")
 		$("copy-dialog").showModal()
-		const answer = await app.request({t: "flags", cam: app.cam(), w, h})
-		cameras = answer.cameras
-		// The server knows its own profile, and not the one that is chosen here.
-		const {profile} = app.a
+		const map = app.mapHere() ? app.map.request.variant : null
+		const answer = await app.request({t: "flags", shot: app.shot(app.shown()), map})
+		cameraFile = answer.file
 		for (const what of ["render", "sim"]) {
-			const line = answer[what]
-			$(`copy-${what}`).value = profile ? `${line.replace(/ --profile \S+/, "")} --profile ${profile}` : line
+			$(`copy-${what}`).value = answer[what] ?? ""
+			disabled([`do-copy-${what}`], !answer[what])
 		}
+		disabled(["save-cameras"], !cameraFile)
+		const name = cameraFile?.name ?? "the camera"
+		text("save-cameras", `Save ${name}`)
+		const lens = "No camera file that this program writes holds this lens: choose a listed view."
+		const needed = `The commands read ${name}, which has to be saved in the folder where they run.`
+		const free = cameraFile ? "The commands need no saved camera." : "No camera file holds this lens; the commands need none."
+		const facts = [answer.needs_file ? (cameraFile ? needed : lens) : free]
+		if (app.possible() === "difference") facts.push("They are those of picture A; the difference is of two pictures.")
+		text("copy-note", facts.join(" "))
 	})
 	for (const what of ["link", "render", "sim"]) {
 		on(`do-copy-${what}`, async ({target}) => {
@@ -162,18 +172,21 @@ export function createPanels(app) {
 			app.note(`${target.textContent}: done.`)
 		})
 	}
-	on("save-cameras", () => app.download(cameras, "cameras.json"))
+	on("save-cameras", () => app.download(cameraFile.text, cameraFile.name))
 
 	for (const name of ["eye", "target", "up", "fov"]) {
 		set(name, () => {
 			const one = name === "fov"
 			const change = entry => ({...app.pose, [name]: one ? entry[0] : entry})
-			const entry = parsed(name, one ? 1 : 3, values => camera.isValid(change(values)))
+			const entry = parsed(name, one ? 1 : 3, values => camera.isValid(change(values), !one && app.lens !== null))
 			if (!entry) return
 			app.interrupt()
 			app.setPose(change(entry), null, one ? null : app.lens)
 		})
 	}
+	on("zoom", () => app.setPose({...app.pose, fov: Number($("zoom").value)}, null, null), "input")
+	on("full", () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()))
+	document.onfullscreenchange = () => pressed("full", Boolean(document.fullscreenElement))
 	on("home", app.goHome)
 	on("roll-left", () => app.command(","))
 	on("roll-right", () => app.command("."))
@@ -199,11 +212,19 @@ export function createPanels(app) {
 				else if (value === "photo") app.b = {photo: true}
 				else if (value === "") app.b = null
 				else app[side] = {...(app[side]?.photo ? app.a : (app[side] ?? app.a)), scene: Number(value)}
+				// Meshes have neither profiles nor layers.
+				if (app[side] && app.isMesh(app[side])) app[side] = {...app[side], profile: null, renderer: "cpu", layer: null}
 				if (side === "b" && app.compare === "single") app.compare = "split"
 				app.changed()
 			})
 		}
 	}
+	const setBackground = background => {
+		for (const side of ["a", "b"]) if (app[side] && !app[side].photo) app[side] = {...app[side], background}
+		app.changed()
+	}
+	on("background", () => setBackground([1, 3, 5].map(at => parseInt($("background").value.slice(at, at + 2), 16) / 255)), "input")
+	on("background-reset", () => setBackground(null))
 	set("size", mode => {
 		const [width, height] = app.pictureSize()
 		app.size = {mode, width, height}
@@ -265,8 +286,10 @@ export function createPanels(app) {
 		app.showMap({map, variant, pinned: $("map-pinned").checked})
 	}
 	on("map-show", showMap)
+	// All maps of a run are kept, so that another kind is there at once.
+	for (const id of ["map-kind", "map-variant"]) on(id, () => app.map && showMap(), "change")
 	on("map-cancel", app.hideMap)
-	on("inset-go", () => app.goCam(app.map.cam))
+	on("inset-go", () => app.goCam(app.map.shot.cam))
 
 	on("probe", () => {
 		const [w, h] = app.pictureSize()
@@ -279,6 +302,31 @@ export function createPanels(app) {
 		await app.probeAt(x, y)
 		open("pixel")
 	}
+	// A click fills the tab if it is open; the panel of another tab and the size of the picture stay.
+	app.probeOnClick = async (x, y) => {
+		const probe = await app.probeAt(x, y)
+		if (app.ruler && probe.point) app.ruler = [...app.ruler.slice(-1), probe.point]
+		if (app.ruler) return app.refresh()
+		if (probe.splats && (tab !== "pixel" || folded())) app.card(probe)
+	}
+	app.card = probe => {
+		$("card").hidden = !probe
+		if (!probe) return
+		const {left, top, width, height} = app.place
+		const [x, y] = [left + (probe.x / probe.shot.w) * width, top + (probe.y / probe.shot.h) * height]
+		$("card").style.translate = `${x < left + width / 2 ? "12px" : "calc(-100% - 12px)"} ${y < top + height / 2 ? "12px" : "calc(-100% - 12px)"}`
+		Object.assign($("card").style, {left: `${x}px`, top: `${y}px`})
+		list("card-values", [
+			["Pixel", `${probe.x}, ${probe.y}`],
+			["Colour", [swatch(probe.rgb8), probe.rgb8.join(", ")]],
+			["Depth", number(probe.depth_median)],
+			["Fragments", number(probe.count)]
+		])
+	}
+	on("card-open", () => {
+		app.card(null)
+		open("pixel")
+	})
 	// While a probe is on its way the cursor moves on; only its last place is asked for.
 	let busy = false
 	app.moveCursor = async (dx, dy) => {
@@ -293,6 +341,20 @@ export function createPanels(app) {
 		}
 		busy = false
 	}
+	for (const name of ["cameras", "axes", "grid"]) {
+		on(`overlay-${name}`, () => {
+			app.overlay = {...app.overlay, [name]: $(`overlay-${name}`).checked}
+			app.refresh()
+		}, "change")
+	}
+	app.viewAt = (x, y) => {
+		const [w, h] = app.pictureSize()
+		return overlay.viewAt(app, x, y, w, h, app.place.width / w)
+	}
+	on("ruler", () => {
+		app.ruler = app.ruler ? null : []
+		app.refresh()
+	})
 	on("pixel-focus", () => app.centre(app.probe.point))
 
 	function showProbe() {
@@ -319,6 +381,17 @@ export function createPanels(app) {
 		$("splats").replaceChildren(...rows)
 		const {rest_count: rest, rest_weight: weight} = probe
 		text("rest", rest ? `${rest} more splats weigh ${number(weight, 3)} together.` : "")
+	}
+
+	// Times of the stages of the last exact picture, and the memory of the server.
+	function showDetails() {
+		if (app.details === shownDetails) return
+		shownDetails = app.details
+		const {stages_ms: stages, memory_bytes: memory} = app.details
+		list("details", [
+			...stages.map(([name, ms]) => [title(name), `${number(ms, 3)} ms`]),
+			...memory.map(([name, bytes]) => [title(name), bytes === null ? "–" : `${number(bytes / 1e6, 3)} MB`])
+		])
 	}
 
 	on("key-add", () => {
@@ -375,11 +448,13 @@ export function createPanels(app) {
 		app.refresh()
 	}
 
-	app.note = (message, fault = false) => {
+	// A note replaces those of its subject.
+	app.note = (message, fault = false, subject = message) => {
 		const close = make("button", "×", {ariaLabel: "Close the message", onclick: () => note.remove()})
 		const note = make("div", [make("span", message), close], {className: fault ? "note fault" : "note"})
+		note.dataset.subject = subject
 		for (const old of [...$("notes").children]) {
-			if (old.textContent === note.textContent || $("notes").children.length >= NOTES) old.remove()
+			if (old.dataset.subject === subject || $("notes").children.length >= NOTES) old.remove()
 		}
 		$("notes").append(note)
 		if (!fault) setTimeout(() => note.remove(), NOTE_MS)
@@ -387,15 +462,13 @@ export function createPanels(app) {
 
 	app.fill = () => {
 		const {scenes, views, profiles, layers, variants, maps, version, commit} = app.welcome
-		text("scene", scenes[0].name)
-		document.title = `${scenes[0].name} – quadrille`
 		const named = scenes.map(({name}, index) => [String(index), name])
 		const photo = views.some(view => view.photo) ? [["photo", "Photo of the view"]] : []
 		options("a-scene", named)
 		options("b-scene", [["", "Nothing"], ...named, ...photo])
 		const emulated = variants.map(name => [`emulated:${name}`, `Emulated GPU, ${name}`])
 		for (const side of ["a", "b"]) {
-			options(`${side}-profile`, [["", `Of the scene (${scenes[0].profile})`], ...profiles])
+			options(`${side}-profile`, [["", "Of the scene"], ...profiles])
 			options(`${side}-layer`, [["", "Colours"], ...layers.map(name => [name, title(name)])])
 			options(`${side}-renderer`, [["cpu", "Fast"], ["reference", "Reference (still only)"], ...emulated])
 		}
@@ -403,10 +476,8 @@ export function createPanels(app) {
 		options("map-kind", kinds)
 		options("map-variant", variants.toReversed())
 		$("a-scene").parentElement.hidden = scenes.length < 2
-		const mesh = scenes[0].kind === "mesh"
-		for (const name of ["profile", "layer", "renderer"]) $(`a-${name}`).parentElement.hidden = mesh
-		for (const id of ["tab-map", "tab-pixel", "toggle-map"]) $(id).hidden = mesh
-		text("about", `${scenes.map(({splats}) => (mesh ? "mesh" : `${splats} splats`)).join(" and ")}; quadrille ${version} (${commit})`)
+		const contents = scenes.map(({kind, splats}) => (kind === "mesh" ? "a mesh" : `${splats} splats`))
+		text("about", `${contents.join(" and ")}; quadrille ${version} (${commit})`)
 	}
 	options("world-up", [["scene", "Of the scene"], ...Object.keys(AXES), ["view", "Of this view"]])
 
@@ -425,16 +496,29 @@ export function createPanels(app) {
 		pressed("mode-fly", app.mode === "fly")
 		text("mode-fly", app.speed === 1 ? "Fly" : `Fly × ${number(app.speed, 2)}`)
 		$("joystick").hidden = app.mode !== "fly"
+		const named = [app.a, app.possible() === "single" ? null : app.b].filter(Boolean)
+		const names = [...new Set(named.map(({photo, scene}) => (photo ? "photo" : app.welcome.scenes[scene].name)))].join(" and ")
+		text("scene", names)
+		if (document.title !== `${names} – quadrille`) document.title = `${names} – quadrille`
+		for (const id of ["tab-map", "tab-pixel", "toggle-map"]) $(id).hidden = app.isMesh(app.a)
 		for (const name of ["eye", "target", "up"]) field(name, numbers(pose[name]))
 		field("fov", number(pose.fov))
+		field("zoom", pose.fov)
 		for (const side of ["a", "b"]) {
 			const source = app[side]
+			const drawn = source && !source.photo && app.welcome.scenes[source.scene]
+			const own = drawn ? `Of the scene (${drawn.profile})` : "Of the scene"
+			const [first] = $(`${side}-profile`).options
+			if (first.text !== own) first.text = own
+			for (const key of SOURCE.slice(1)) $(`${side}-${key}`).parentElement.hidden = drawn?.kind === "mesh"
 			field(`${side}-scene`, source?.photo ? "photo" : (source?.scene ?? ""))
 			for (const key of SOURCE.slice(1)) {
 				disabled([`${side}-${key}`], !source || source.photo)
 				field(`${side}-${key}`, source?.[key] ?? "")
 			}
 		}
+		const colour = app.a.background ?? app.welcome.background
+		field("background", `#${colour.map(c => Math.round(255 * c).toString(16).padStart(2, "0")).join("")}`)
 		field("size", app.size.mode)
 		$("custom-size").hidden = app.size.mode !== "custom"
 		field("width", app.size.width)
@@ -443,6 +527,7 @@ export function createPanels(app) {
 		updateMap(map ?? {})
 		updateMarks()
 		showProbe()
+		showDetails()
 		pressed("probe", app.cursor !== null)
 		disabled(["play", "path-save"], app.keys.length < 2)
 		text("play", app.playing ? "Stop" : "Play")
@@ -453,8 +538,9 @@ export function createPanels(app) {
 		const {state, still} = app
 		const progress = state === "SETTLING" ? still?.progress : null
 		const {scale, quality, w, render, encode, bytes, latency} = app.stats
-		text("badge", ["EXACT", "LOST", "CONNECTING"].includes(state) ? state : "PREVIEW")
-		const preview = state === "EXACT" ? "" : joined(scale, quality && `JPEG ${quality}`)
+		const exact = app.welcome && app.mapHere() ? "MAP" : state
+		text("badge", ["EXACT", "MAP", "FAILED", "LOST", "CONNECTING"].includes(exact) ? exact : "PREVIEW")
+		const preview = state === "EXACT" ? reduced() : joined(scale, quality && `JPEG ${quality}`)
 		text("badge-note", progress == null ? preview : percent(progress))
 		$("still-cancel").hidden = progress == null
 		if (!w) return
@@ -466,6 +552,12 @@ export function createPanels(app) {
 	}
 	on("still-cancel", app.cancelStill)
 
+	// Says that the exact picture is smaller than what was asked for.
+	function reduced() {
+		const [[width], [w]] = [app.wantedSize(), app.pictureSize()]
+		return w < width ? `at ${Math.round((100 * w) / width)} % of its width (--max-pixels, or sides of ${app.welcome.limits.max_side})` : ""
+	}
+
 	function updateCompare() {
 		const {b, compare} = app
 		for (const mode of COMPARISONS) pressed(`mode-${mode}`, compare === mode)
@@ -473,7 +565,10 @@ export function createPanels(app) {
 		$("photo-note").hidden = !b?.photo || app.possible() !== "single"
 		field("gain", Math.log2(app.gain))
 		text("gain-value", `× ${app.gain}`)
-		disabled(["measure", "save-b"], app.possible() === "single" || app.state !== "EXACT")
+		const alone = app.possible() === "single" || app.state !== "EXACT"
+		disabled(["measure", "save-b"], alone)
+		// Metrics are of colours, not of the colours of layers.
+		if ([app.a, b].some(source => source?.layer)) disabled(["measure"], true)
 		const {psnr_db: psnr, ssim, flip} = app.metrics ?? {}
 		const ratio = psnr === null ? "equal pictures" : `${psnr?.toFixed(2)} dB`
 		const rows = Object.entries({PSNR: ratio, SSIM: number(ssim), FLIP: number(flip)})
@@ -528,12 +623,25 @@ export function createPanels(app) {
 		const {probe} = app
 		let at = app.cursor
 		if (!at && probe && tab === "pixel") {
-			if (app.isHere(probe.cam)) at = probe
+			if (app.isHere(probe.shot)) at = probe
 			else if (probe.point) {
 				const [x, y, depth] = camera.project(app.pose, probe.point, w, h)
 				if (depth > 0) at = {x: x - 0.5, y: y - 0.5}
 			}
 		}
+		const [from, to] = app.ruler ?? []
+		const asks = from ? "Click another surface." : "Click a surface."
+		text("ruler-text", to ? `${number(camera.norm(camera.subtract(from, to)))} units between the two points` : app.ruler ? asks : "")
+		pressed("ruler", Boolean(app.ruler))
+		const ends = [from, to].filter(Boolean).map(point => camera.project(app.pose, point, w, h))
+		// A single point is a cross.
+		const cross = ([x, y]) => [[x - 6, y], [x + 6, y], [x, y], [x, y - 6], [x, y + 6], [x, y]]
+		const seen = ends.every(([, , depth]) => depth > 0) ? ends : []
+		$("ruler-line").setAttribute("points", seen.flatMap(cross).join(" "))
+		put("overlay", {left, top, width, height})
+		$("overlay").setAttribute("viewBox", `0 0 ${w} ${h}`)
+		for (const [kind, path] of Object.entries(overlay.paths(app, w, h))) $(`lines-${kind}`).setAttribute("d", path)
+		text("grid-step", app.overlay.grid ? `of ${number(overlay.gridStep(app.welcome.radius))} units` : "")
 		$("marker").hidden = !at
 		if (at) put("marker", {left: left + ((at.x + 0.5) / w) * width, top: top + ((at.y + 0.5) / h) * height})
 	}

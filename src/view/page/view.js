@@ -12,6 +12,8 @@ const GOT_MS = 12 // Least time between confirmations, far below the server's li
 const RETRY_S = [0.5, 1, 2, 4, 8]
 const SILENCE_MS = 3000 // Time without an answer before the server is asked for its status.
 const TOKEN = "quadrille.token"
+const LAST = "quadrille.view" // What the page showed before it was loaded again.
+const MOST_RADII = 1000 // Distance from the content, in its radii, up to which movements lead away from it.
 const HEADER_BYTES = 32
 const [FRAME, STILL_A, STILL_B, DIFFERENCE, MAP, FILE] = [1, 2, 3, 4, 5, 6]
 const TYPES = [, "image/jpeg", "image/webp", "image/png"]
@@ -35,7 +37,7 @@ const app = {
 	up: [0, -1, 0],
 	mode: "orbit",
 	speed: 1, // Factor of the speed of flight.
-	a: {scene: 0, profile: null, renderer: "cpu", layer: null},
+	a: {scene: 0, profile: null, renderer: "cpu", layer: null, background: null},
 	b: null,
 	compare: "single", // single, split, blink or difference
 	side: "a", // Side that is shown in the mode blink.
@@ -44,12 +46,15 @@ const app = {
 	size: {mode: "window", width: 980, height: 545},
 	pace: {scale: "auto", quality: "auto"},
 	still: null, // { seq, show, wanted, pictures, exact, progress }
-	map: null, // { id, cam, request, progress, info, picture }
+	map: null, // { id, shot, request, progress, info, picture }
 	metrics: null, // Of the two pictures of the still.
 	probe: null, // Last answer, with the camera and the point on the surface.
+	overlay: {cameras: false, axes: false, grid: false}, // Lines over the picture.
+	ruler: null, // One or two points whose distance is measured.
 	keys: [],
 	playing: null,
 	stats: {},
+	details: null, // Stages of the last still, and memory of the server.
 	fps: 30, // Of paths.
 	cursor: null // Pixel of the keyboard's probe.
 }
@@ -98,7 +103,12 @@ app.setPose = (pose, view = null, lens = app.lens) => {
 app.moveBy = (movement, ...rest) => {
 	if (!app.pose) return
 	app.interrupt()
-	app.setPose(movement(app.pose, ...rest))
+	const {home, radius} = app.welcome
+	const away = ({eye}) => camera.norm(camera.subtract(eye, home.target))
+	const next = movement(app.pose, ...rest)
+	// Farther out there is nothing to see, and the server takes no such coordinates in the end.
+	if (away(next) > Math.max(MOST_RADII * radius, away(app.pose))) return
+	app.setPose(next)
 }
 
 // Stops what moves the camera by itself.
@@ -137,17 +147,31 @@ app.show = still => {
 	return {a, b: mode === "single" ? null : live(app.b), mode, split, gain}
 }
 
-app.pictureSize = () => {
-	const {max_pixels: most, min_side: least, max_side: side} = app.welcome.limits
+// Size that is asked for, and its part up to the limit of pixels.
+app.wantedSize = () => {
 	const {mode} = app.size
 	const listed = app.welcome.views[app.view ?? app.lens]
 	const {width, height} = mode === "custom" ? app.size : (mode === "camera" && listed) || box
-	// A picture that is too large is made of whole blocks of device pixels.
-	for (let block = 1; ; block++) {
-		const [w, h] = [width, height].map(v => camera.clamp(Math.floor(v / block), least, side))
-		if (w * h <= most) return [w, h]
-	}
+	return [width, height]
 }
+app.pictureSize = () => {
+	const {max_pixels: most, min_side: least, max_side: side} = app.welcome.limits
+	const [width, height] = app.wantedSize()
+	const factor = Math.min(1, Math.sqrt(most / (width * height)))
+	return [width, height].map(v => camera.clamp(Math.floor(v * factor), least, side))
+}
+
+// What a side shows. The command, the map, the pixels and the name of the file are asked for by it.
+app.shot = (source = app.a) => {
+	const [w, h] = app.pictureSize()
+	return {cam: app.cam(), w, h, source}
+}
+// The same shot of the fast renderer without a layer, to which pixels belong, and without a background, to which maps do.
+const ofPixels = ({source, ...shot}) => ({...shot, source: {...source, renderer: "cpu", layer: null}})
+const ofScene = ({source, ...shot}) => ofPixels({...shot, source: {...source, background: null}})
+// The source that is saved and copied: B while a blink shows it, unless it is a photo.
+app.shown = () => (app.possible() === "blink" && app.side === "b" && !app.b.photo ? app.b : app.a)
+app.isMesh = ({scene}) => app.welcome.scenes[scene]?.kind === "mesh"
 
 function setState(state) {
 	if (app.state !== state) {
@@ -164,6 +188,7 @@ app.connected = () => socket?.readyState === WebSocket.OPEN && app.welcome !== n
 app.changed = () => {
 	app.still = app.metrics = null
 	if (app.map && !app.map.request.pinned) app.hideMap()
+	app.card(null)
 	if (app.nothing) app.banner(null)
 	if (!app.connected()) return app.refresh()
 	dirty = true
@@ -355,6 +380,7 @@ function onText(message) {
 	const number = id ?? message.seq
 	if (t === "welcome") onWelcome(message)
 	else if (t === "scene") onScene(message)
+	else if (t === "stats") app.details = message
 	else if (t === "legend") legends.set(number, message)
 	else if (t === "bye") farewell = `Connection ended: ${message.reason}.`
 	else if (t === "progress") {
@@ -384,6 +410,12 @@ function onError(number, {what, expected, found}) {
 	app.note(text, true)
 }
 
+// Whether the server has a source, as of an address of another scene.
+const isKnown = ({photo, scene, profile, layer}) => {
+	const {scenes, profiles, layers} = app.welcome
+	return photo || (scenes[scene] && [null, ...profiles].includes(profile) && [null, ...layers].includes(layer))
+}
+
 function onWelcome(message) {
 	const old = app.welcome
 	const renewed = old && (old.version !== message.version || old.commit !== message.commit)
@@ -407,8 +439,8 @@ function onWelcome(message) {
 
 function onScene({scenes, warning}) {
 	app.welcome.scenes = scenes
-	if (warning) return app.note(warning, true)
-	app.note("The scene was read again.")
+	if (warning) return app.note(warning, true, "reload")
+	app.note("The scene was read again.", false, "reload")
 	app.fill()
 	app.changed()
 }
@@ -416,26 +448,30 @@ function onScene({scenes, warning}) {
 function readAddress() {
 	const fields = new URLSearchParams(location.hash.slice(1))
 	if (fields.has("t")) sessionStorage.setItem(TOKEN, fields.get("t"))
-	link = fields.get("view")
+	// A page that is loaded again shows what it showed.
+	link = fields.get("view") ?? (fields.has("t") ? null : sessionStorage.getItem(LAST))
 	// The token is not left where it is read over a shoulder or copied by accident.
 	if (location.hash) history.replaceState(null, "", location.pathname)
 }
 
+const standpoint = () => {
+	const {a, b, compare: mode, split, gain, size} = app
+	return JSON.stringify({cam: app.cam(), show: {a, b, mode, split, gain}, size})
+}
+addEventListener("pagehide", () => app.pose && sessionStorage.setItem(LAST, standpoint()))
 app.link = () => {
-	const {a, b, compare: mode, split, gain} = app
-	const view = JSON.stringify({cam: app.cam(), show: {a, b, mode, split, gain}})
-	const fields = new URLSearchParams({t: sessionStorage.getItem(TOKEN), view})
+	const fields = new URLSearchParams({t: sessionStorage.getItem(TOKEN), view: standpoint()})
 	return `${location.origin}${location.pathname}#${fields}`
 }
 
-// Takes the camera and the sources of the address. The server refuses sources that it does not have.
+// Takes the camera, the sources and the size of the address.
 function takeLink() {
 	if (!link) return
 	try {
-		const {cam, show} = JSON.parse(link)
+		const {cam, show, size = app.size} = JSON.parse(link)
 		const [pose, view, lens] = standing(cam)
-		if (!camera.isValid(pose) || !show.a) throw link
-		Object.assign(app, {pose, view, lens})
+		if (!camera.isValid(pose, lens !== null) || ![show.a, show.b ?? show.a].every(isKnown)) throw link
+		Object.assign(app, {pose, view, lens, size})
 		;({a: app.a, b: app.b, mode: app.compare, split: app.split, gain: app.gain} = show)
 	} catch {
 		app.note("The address does not fit this scene; its view is left out.", true)
@@ -541,8 +577,10 @@ function put(next) {
 	draw()
 }
 
-app.isHere = cam => JSON.stringify(cam) === JSON.stringify(app.cam())
-app.mapHere = () => app.map?.picture && app.isHere(app.map.cam)
+const equal = (a, b) => JSON.stringify(a) === JSON.stringify(b)
+// Whether a shot has the camera and the size of the picture.
+app.isHere = shot => equal(shot, app.shot(shot.source))
+app.mapHere = () => app.map?.picture && equal(app.map.shot, ofScene(app.shot()))
 
 // Draws what is shown. Only a preview that is smaller than the picture is smoothed.
 function draw() {
@@ -567,7 +605,7 @@ app.draw = draw
 function layout() {
 	const {width: w, height: h} = canvas
 	const fit = Math.min(box.width / w, box.height / h)
-	const factor = fit < 1 ? fit : app.size.mode === "window" ? Math.floor(fit) : 1
+	const factor = fit < 1 || app.size.mode === "window" ? fit : 1
 	const css = value => value / devicePixelRatio
 	app.place = {
 		left: css(Math.floor((box.width - w * factor) / 2)),
@@ -576,7 +614,6 @@ function layout() {
 		height: css(h * factor)
 	}
 	for (const [name, value] of Object.entries(app.place)) canvas.style[name] = `${value}px`
-	canvas.classList.toggle("magnified", factor > 1)
 	app.refresh()
 }
 app.legend = () => (app.mapHere() ? null : legends.get(drawnSeq))
@@ -596,10 +633,10 @@ app.rate = () => {
 
 app.showMap = request => {
 	app.hideMap()
-	const [w, h] = app.pictureSize()
 	const id = ++number
-	app.map = {id, cam: app.cam(), request, progress: 0, info: null, picture: null}
-	app.send({t: "map", id, cam: app.cam(), w, h, ...request})
+	const shot = ofScene(app.shot())
+	app.map = {id, shot, request, progress: 0, info: null, picture: null}
+	app.send({t: "map", id, shot, ...request})
 	app.refresh()
 }
 
@@ -617,21 +654,21 @@ app.cancelStill = () => {
 }
 
 // The source under a pixel.
-function sourceAt(x, w) {
+app.sourceAt = x => {
+	const [w] = app.pictureSize()
 	const mode = app.possible()
 	const onB = (mode === "split" && x >= app.split * w) || (mode === "blink" && app.side === "b")
-	return {...(onB && !app.b.photo ? app.b : app.a), renderer: "cpu"}
+	return onB && !app.b.photo ? app.b : app.a
 }
 
 app.probeAt = async (x, y) => {
 	const [w, h] = app.pictureSize()
 	x = camera.clamp(Math.floor(x), 0, w - 1)
 	y = camera.clamp(Math.floor(y), 0, h - 1)
-	const [cam, pose] = [app.cam(), app.pose]
-	const answer = await app.request({t: "probe", cam, w, h, x, y, source: sourceAt(x, w)})
-	const depth = answer.depth_median
-	const point = depth > 0 ? camera.unproject(pose, x + 0.5, y + 0.5, w, h, depth) : null
-	app.probe = {...answer, cam, point}
+	const shot = app.shot(app.sourceAt(x))
+	const answer = await app.request({t: "probe", shot: ofPixels(shot), x, y})
+	if (!answer.splats) return answer // A mesh has a surface, and no splats.
+	app.probe = {...answer, shot}
 	app.refresh()
 	return app.probe
 }
@@ -646,10 +683,17 @@ app.centreAt = async (x, y) => {
 app.save = async what => {
 	if (app.state !== "EXACT") return app.note("The picture is saved once it is exact: try again.")
 	const seq = app.still.seq
-	const stem = app.welcome.scenes[0].name.replace(/\.[^.]*$/, "")
-	const view = app.welcome.views[app.view]?.name
-	const file = await app.request({t: "save", seq, what})
-	app.download(file, `${[stem, view, what].filter(Boolean).join(".")}.png`)
+	const name = app.fileName(what)
+	app.download(await app.request({t: "save", seq, what}), name)
+}
+// Name of a saved picture: scene, view, and what differs from the scene's own picture.
+app.fileName = what => {
+	const {views, scenes} = app.welcome
+	const {photo, scene, profile, renderer, layer} = what === "b" ? app.b : app.a
+	const stem = photo ? "photo" : scenes[scene].name.replace(/\.[^.]*$/, "")
+	const map = what === "map" && [app.map.request.variant, app.map.request.map]
+	const parts = [stem, views[app.view]?.name, profile, renderer !== "cpu" && renderer, layer, map, what === "difference" && what]
+	return `${parts.flat().filter(Boolean).join(".").replaceAll(":", "-")}.png`
 }
 
 app.download = (content, name) => {

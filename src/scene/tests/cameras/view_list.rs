@@ -154,6 +154,7 @@ fn frames_in_other_members_are_read_or_named() {
     assert!(loaded.warnings[1].contains("the 1 frames in \"holdout_frames\" are not read"));
     loaded.select("test").unwrap();
     assert_eq!(loaded.cameras[0].name, "c");
+    assert_eq!(loaded.indices, [2], "the bad frame has an index");
 }
 
 /// Parts in files of their own are found beside a scene, and read in the sizes of their pictures.

@@ -14,9 +14,16 @@ fn status(answer: &str) -> &str {
 #[test]
 fn files_are_served_to_the_own_hosts_with_the_headers_that_keep_them_there() {
     let server = Server::start(Options::default());
-    for path in
-        ["/", "/view.js", "/camera.js", "/controls.js", "/panels.js", "/view.css", "/icon.svg"]
-    {
+    for path in [
+        "/",
+        "/view.js",
+        "/camera.js",
+        "/controls.js",
+        "/overlay.js",
+        "/panels.js",
+        "/view.css",
+        "/icon.svg",
+    ] {
         let answer = server.raw(&format!("GET {path} HTTP/1.1\r\nHost: localhost:1\r\n\r\n"));
         assert_eq!(status(&answer), "200", "{path}");
         for header in [

@@ -79,9 +79,14 @@ pub(crate) fn placed(turn: f64) -> Value {
     json!({"eye": eye, "target": [0.0, 0.0, 0.0], "up": [0.0, -1.0, 0.0], "fov_degrees": 50.0, "lens": null})
 }
 
+/// What a page shows with the source of the first scene, in requests of its map, its pixels and its commands.
+pub(crate) fn shot(cam: &Value, [width, height]: [u32; 2]) -> Value {
+    json!({"cam": cam, "w": width, "h": height, "source": source()})
+}
+
 /// A source of the first scene.
 pub(crate) fn source() -> Value {
-    json!({"scene": 0, "profile": null, "renderer": "cpu", "layer": null})
+    json!({"scene": 0, "profile": null, "renderer": "cpu", "layer": null, "background": null})
 }
 
 /// A request to show one source.
@@ -129,6 +134,7 @@ impl Server {
         let views = (0..3).map(|n| ListedView {
             camera: camera(f64::from(n), [320, 180]),
             name_in_file: None,
+            selector: None,
             photo: photo.clone().filter(|_| n == 0),
         });
         let show = Show {
@@ -146,7 +152,7 @@ impl Server {
             level: SimdLevel::best(),
             config: Config::default(),
             watch: options.watch,
-            commands: Commands::default(),
+            commands: vec![Commands::default(); 2],
         };
         let access = Access {
             bind: IpAddr::V4(Ipv4Addr::LOCALHOST),

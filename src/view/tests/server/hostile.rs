@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tungstenite::Message;
 
-use super::client::{Options, Page, Received, Server, placed, request, show};
+use super::client::{Options, Page, Received, Server, placed, request, shot, show};
 
 const SIZE: [u32; 2] = [320, 180];
 
@@ -147,7 +147,7 @@ fn random_messages_are_answered_or_end_the_page_alone() {
     let seed: Vec<String> = [
         request("still", 1, &placed(0.0), [64, 64], &show()),
         request("frame", 2, &json!({"view": 0}), [64, 64], &show()),
-        json!({"t": "probe", "id": 3, "cam": placed(0.0), "w": 64, "h": 64, "x": 1, "y": 1, "source": show()["a"]}),
+        json!({"t": "probe", "id": 3, "shot": shot(&placed(0.0), [64, 64]), "x": 1, "y": 1}),
         json!({"t": "pace", "scale": 0.5, "quality": 50}),
         json!({"t": "got", "bytes": 1000}),
         json!({"t": "shown", "seq": 1}),

@@ -12,5 +12,6 @@ mod admission;
 mod client;
 mod hostile;
 mod maps;
+mod matrix;
 mod pictures;
 mod reload;

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::client::{Options, Page, Received, Server, placed, request, show};
+use super::client::{Options, Page, Received, Server, placed, request, shot, show};
 
 const SIZE: [u32; 2] = [320, 180];
 
 fn map(id: u32, turn: f64, name: &str, is_pinned: bool) -> serde_json::Value {
-    json!({"t": "map", "id": id, "cam": placed(turn), "w": SIZE[0], "h": SIZE[1], "map": name, "variant": "het+qm", "pinned": is_pinned})
+    json!({"t": "map", "id": id, "shot": shot(&placed(turn), SIZE), "map": name, "variant": "het+qm", "pinned": is_pinned})
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn maps_of_a_run_come_one_after_the_other_and_probes_read_them() {
         assert_eq!(page.picture(5, id).rgb().len(), 3 * 320 * 180);
     }
     assert_eq!(titles[0], "het+qm: fragments shaded");
-    page.send(&json!({"t": "probe", "id": 4, "cam": placed(0.0), "w": SIZE[0], "h": SIZE[1], "x": 160, "y": 90, "source": show()["a"]}));
+    page.send(&json!({"t": "probe", "id": 4, "shot": shot(&placed(0.0), SIZE), "x": 160, "y": 90}));
     let probe = page.text("probe");
     assert!(probe["maps"]["shaded"].as_u64().unwrap() > 0, "{probe}");
     page.send(&map(5, 0.0, "nothing", false));
@@ -52,7 +52,7 @@ fn a_move_ends_a_map_that_is_not_pinned() {
     other.send(&map(3, 0.1, "shaded", true));
     other.text("progress");
     println!("another map begins {:?} after a move", moved.elapsed());
-    page.send(&json!({"t": "flags", "id": 4, "cam": placed(0.0), "w": 16, "h": 16}));
+    page.send(&json!({"t": "flags", "id": 4, "shot": shot(&placed(0.0), [16, 16]), "map": null}));
     assert_eq!(next_of(&mut page, ["flags", "map"])["t"], "flags");
     // A pinned map survives moves and is sent.
     other.send(&request("frame", 4, &placed(0.2), [16, 16], &show()));
@@ -64,7 +64,7 @@ fn a_move_ends_a_map_that_is_not_pinned() {
     // The thread that emulates serves another page next.
     other.send(&map(6, 0.1, "blended", true));
     assert_eq!(other.text("map")["id"], 6, "of a run that is kept");
-    page.send(&json!({"t": "flags", "id": 7, "cam": placed(0.0), "w": 16, "h": 16}));
+    page.send(&json!({"t": "flags", "id": 7, "shot": shot(&placed(0.0), [16, 16]), "map": null}));
     assert_eq!(next_of(&mut page, ["flags", "map"])["t"], "flags");
 }
 
@@ -92,4 +92,31 @@ fn stills_of_slow_renderers_come_with_progress() {
         let off = picture.iter().zip(&expected).map(|(a, b)| a.abs_diff(*b)).max();
         assert!(off.unwrap() <= 4, "{renderer}: {off:?}");
     }
+}
+
+#[test]
+fn a_map_belongs_to_the_scene_and_the_profile_that_are_shown() {
+    let server = Server::start(Options { second: true, ..Options::default() });
+    let mut page = server.page();
+    let sources = [(0, None), (1, None), (1, Some("mip-splatting"))];
+    let cycles = (1..).zip(sources).map(|(id, (scene, profile))| {
+        let mut message = map(id, 0.0, "shaded", true);
+        message["shot"]["source"]["scene"] = scene.into();
+        message["shot"]["source"]["profile"] = profile.into();
+        page.send(&message);
+        page.text("map")["cycles"].as_u64().unwrap()
+    });
+    let cycles: Vec<u64> = cycles.collect();
+    assert!(cycles[0] != cycles[1] && cycles[1] != cycles[2], "{cycles:?}");
+    // A probe has the counts of the run of its own source alone.
+    let probe = |page: &mut Page, id: u32, scene: usize| {
+        let mut shot = shot(&placed(0.0), SIZE);
+        shot["source"]["scene"] = scene.into();
+        page.send(&json!({"t": "probe", "id": id, "shot": shot, "x": 160, "y": 90}));
+        page.text("probe")["maps"].clone()
+    };
+    page.send(&map(9, 0.0, "shaded", true));
+    page.text("map");
+    assert!(probe(&mut page, 10, 0)["shaded"].is_u64());
+    assert_eq!(probe(&mut page, 11, 1), json!({}));
 }

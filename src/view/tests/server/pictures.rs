@@ -9,7 +9,7 @@ use quadrille_render::cpu::{RenderSettings, Renderer, render};
 use quadrille_scene::{Camera, load};
 use serde_json::{Value, json};
 
-use super::client::{Options, Received, Server, camera, placed, request, show, source};
+use super::client::{Options, Received, Server, camera, placed, request, shot, show, source};
 
 const BACKGROUND: [f32; 3] = [0.2, 0.4, 0.6];
 const SIZE: [u32; 2] = [320, 180];
@@ -131,7 +131,9 @@ fn the_splats_of_a_pixel_make_its_colour() {
     let scene = load(server.folder.path().join("first.ply")).unwrap();
     let picture = rgb(&drawn(&server, "first.ply", &camera(0.0, SIZE), "inria"));
     for (id, [x, y]) in [(1, [160, 90]), (2, [150, 100]), (3, [0, 0])] {
-        page.send(&json!({"t": "probe", "id": id, "cam": placed(0.0), "w": SIZE[0], "h": SIZE[1], "x": x, "y": y, "source": source()}));
+        page.send(
+            &json!({"t": "probe", "id": id, "shot": shot(&placed(0.0), SIZE), "x": x, "y": y}),
+        );
         let probe = page.text("probe");
         let at = 3 * (y as usize * 320 + x as usize);
         let rgb8: Vec<u8> = serde_json::from_value(probe["rgb8"].clone()).unwrap();
@@ -206,7 +208,7 @@ fn requests_that_are_wrong_are_answered_and_change_nothing() {
 fn a_camera_is_answered_as_commands_and_as_a_file() {
     let server = Server::start(Options::default());
     let mut page = server.page();
-    page.send(&json!({"t": "flags", "id": 1, "cam": placed(0.0), "w": 320, "h": 180}));
+    page.send(&json!({"t": "flags", "id": 1, "shot": shot(&placed(0.0), SIZE), "map": null}));
     let flags = page.text("flags");
     let render = flags["render"].as_str().unwrap();
     assert!(
@@ -215,7 +217,7 @@ fn a_camera_is_answered_as_commands_and_as_a_file() {
         "{render}"
     );
     let file = server.folder.path().join("cameras.json");
-    std::fs::write(&file, flags["cameras"].as_str().unwrap()).unwrap();
+    std::fs::write(&file, flags["file"]["text"].as_str().unwrap()).unwrap();
     let read_back = quadrille_scene::cameras::load(&file).unwrap();
     let off = (read_back.cameras[0].eye() - camera(0.0, SIZE).eye()).norm();
     assert!(off < 1e-9, "{off}");
@@ -230,4 +232,37 @@ fn a_camera_is_answered_as_commands_and_as_a_file() {
     let path = quadrille_scene::cameras::load(&file).unwrap();
     assert_eq!((path.cameras.len(), path.frame_rate), (21, Some(10.0)));
     assert!(read(server.folder.path().join("none.png")).is_err(), "the server writes no file");
+}
+
+#[test]
+fn a_photo_is_cropped_as_its_camera_and_refused_by_other_proportions() {
+    // The columns of the photo are levels, so that a picture tells which part it shows.
+    let pixels = (0..360 * 640).map(|at| {
+        let level = (at % 640) as f32 / 639.0;
+        [level, level, level, 1.0]
+    });
+    let photo = Frame::from_pixels(640, 360, pixels.collect());
+    let server = Server::start(Options { photo: Some(photo), ..Options::default() });
+    let mut page = server.page();
+    let show = with(show(), &[("b", json!({"photo": true})), ("mode", "split".into())]);
+    let mut ends = |seq: u32, size: [u32; 2]| {
+        page.send(&request("still", seq, &json!({"view": 0}), size, &show));
+        let rgb = page.picture(3, seq).rgb();
+        [rgb[0], rgb[3 * (size[0] as usize - 1)]]
+    };
+    assert_eq!(ends(1, [320, 180]), [0, 255]);
+    // Half of the width: a quarter is gone on each side.
+    assert_eq!(ends(2, [160, 180]), [64, 191]);
+    // Beyond the photo, the background is seen.
+    assert_eq!(ends(3, [640, 180]), [51, 51]);
+    page.send(&json!({"t": "measure", "id": 5}));
+    assert!(page.text("measured")["psnr_db"].as_f64().unwrap() > 0.0);
+    let narrow = Frame::from_pixels(200, 180, vec![[0.5, 0.5, 0.5, 1.0]; 200 * 180]);
+    quadrille_base::image::files::write(server.folder.path().join("0.png"), &narrow).unwrap();
+    page.send(&request("still", 4, &json!({"view": 0}), [321, 180], &show));
+    let error = page.wait(|received| match received {
+        Received::Text(text) if text["t"] == "error" => Some(text["what"].to_string()),
+        _ => None,
+    });
+    assert!(error.contains("the proportions of 320 x 180 pixels"), "{error}");
 }
