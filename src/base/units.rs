@@ -7,6 +7,11 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
+/// Number of things in words: `1 view`, `3 views`.
+pub fn counted(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
 /// Converts a duration to milliseconds.
 pub fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3

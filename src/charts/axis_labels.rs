@@ -19,11 +19,10 @@ impl Canvas {
     /// Writes labels below the axis at `top`: side by side, else slanted, else upright without those that would
     /// cover the previous one. Returns the height at which they end.
     pub(crate) fn labels_below(&mut self, top: f64, size: Size, labels: &[(f64, String)]) -> f64 {
-        let metrics = self.look.metrics;
         let named = labels.iter().filter(|(_, text)| !text.is_empty());
         let labels: Vec<(f64, String)> =
-            named.map(|(x, text)| (*x, metrics.abridged(text, size, LONGEST))).collect();
-        let half = |text: &str| metrics.width(text, size) / 2.0;
+            named.map(|(x, text)| (*x, size.abridged(text, LONGEST))).collect();
+        let half = |text: &str| size.width(text) / 2.0;
         let level = labels.iter().map(|(x, text)| {
             // A label at the end of the axis moves into the picture.
             ([x.min(self.look.width - half(text)).max(half(text)), top + 19.0], 0.0, Anchor::Middle)
@@ -34,7 +33,7 @@ impl Canvas {
             let pairs = places.iter().zip(&labels);
             pairs
                 .map(|((at, angle, anchor), (_, text))| {
-                    metrics.area(*at, *angle, *anchor, size, text)
+                    size.area(*at, *angle, *anchor, text)
                 })
                 .collect()
         };

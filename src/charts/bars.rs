@@ -270,7 +270,7 @@ impl Way {
             .iter()
             .map(|label| {
                 let (at, angle, anchor) = self.place(label);
-                canvas.look.metrics.area(at, angle, anchor, Size::Value, &label.text)
+                Size::Value.area(at, angle, anchor, &label.text)
             })
             .collect();
         areas.iter().enumerate().all(|(at, area)| {
@@ -351,7 +351,8 @@ mod tests {
         chart.axis = Axis::log("times");
         chart.groups[0].bars[1] = Some(BarValue::ours(0.0));
         let svg = page(&chart);
-        assert_eq!(svg.matches("<rect").count(), 2, "swatches");
-        assert_eq!(svg.matches("<circle").count(), 2, "0 has no place: {svg}");
+        assert_eq!(svg.matches("<rect").count(), 0, "{svg}");
+        // The legend has a dot of each series; HET has two values, and 0 has no place.
+        assert_eq!(["<circle", "<polygon"].map(|dot| svg.matches(dot).count()), [3, 1], "{svg}");
     }
 }

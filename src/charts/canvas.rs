@@ -1,9 +1,9 @@
 //! A drawing under construction: its elements, and the areas that they occupy.
 
 use crate::element::{Element, Shape};
-use crate::labels::{Anchor, Area, Metrics, Size};
+use crate::labels::{Anchor, Area, Size};
 use crate::style::Style;
-use crate::{LEFT, PLOT_HEIGHT, Series, axis::Scale};
+use crate::{PLOT_HEIGHT, Series, axis::Scale};
 
 const LEGEND_LINE: f64 = 19.0;
 /// Margin of a drawing on paper; a page adds its own around charts.
@@ -13,28 +13,17 @@ pub(crate) const MARGIN: f64 = 4.0;
 pub(crate) struct Look {
     pub(crate) width: f64,
     pub(crate) plot_height: f64,
-    pub(crate) metrics: Metrics,
     /// Heading above the chart; empty in a page, which has its own.
     pub(crate) heading: String,
 }
 
 impl Look {
-    /// Creates the look of a chart in a page, whose fonts are unknown.
     pub(crate) fn screen(width: f64) -> Self {
-        Self { width, plot_height: PLOT_HEIGHT, metrics: Metrics::Bound, heading: String::new() }
+        Self { width, plot_height: PLOT_HEIGHT, heading: String::new() }
     }
 
-    /// Creates the look of a chart on paper, in the font of files. Series also differ in the shape of their dots.
     pub(crate) fn paper(width: f64, plot_height: f64, heading: &str) -> Self {
-        Self { width, plot_height, metrics: Metrics::Font, heading: heading.to_owned() }
-    }
-
-    pub(crate) fn is_paper(&self) -> bool {
-        self.metrics == Metrics::Font
-    }
-
-    pub(crate) fn shape(&self, series: usize) -> Shape {
-        if self.is_paper() { Shape::of(series) } else { Shape::of(0) }
+        Self { width, plot_height, heading: heading.to_owned() }
     }
 }
 
@@ -53,7 +42,7 @@ impl Canvas {
     pub(crate) fn new(look: Look) -> Self {
         Self {
             look,
-            left: LEFT,
+            left: MARGIN,
             elements: Vec::new(),
             texts: Vec::new(),
             shapes: Vec::new(),
@@ -61,13 +50,10 @@ impl Canvas {
         }
     }
 
-    /// Fits the left margin to the axis labels, where their font is known.
+    /// Fits the left margin to the axis labels.
     pub(crate) fn fit_left(&mut self, scale: &Scale) {
-        if !self.look.is_paper() {
-            return;
-        }
         let texts = scale.ticks().into_iter().map(|tick| scale.text(tick));
-        let widths = texts.map(|text| self.look.metrics.width(&text, Size::Axis));
+        let widths = texts.map(|text| Size::Axis.width(&text));
         self.left = widths.fold(0.0, f64::max) + 6.0 + MARGIN;
     }
 
@@ -83,7 +69,7 @@ impl Canvas {
         size: Size,
         text: &str,
     ) {
-        self.texts.push(self.look.metrics.area(at, angle, anchor, size, text));
+        self.texts.push(size.area(at, angle, anchor, text));
         self.elements.push(Element::Text { at, angle, anchor, size, text: text.to_owned() });
     }
 
@@ -102,7 +88,7 @@ impl Canvas {
         let corner = |sign: f64| [x + sign * radius, y + sign * radius];
         self.shapes.push(Area::new(corner(-1.0), corner(1.0)));
         let shape = match style {
-            Style::Fill(series) => self.look.shape(series.number),
+            Style::Fill(series) => Shape::of(series.number),
             _ => Shape::of(0),
         };
         self.elements.push(Element::Dot {
@@ -150,8 +136,7 @@ impl Canvas {
     pub(crate) fn heading(&mut self, top: f64) -> f64 {
         const LINE: f64 = 17.0;
         const GAP: f64 = 5.0;
-        let (metrics, heading) = (self.look.metrics, self.look.heading.clone());
-        let lines = metrics.wrapped(&heading, Size::Heading, self.look.width - 2.0 * MARGIN);
+        let lines = Size::Heading.wrapped(&self.look.heading, self.look.width - 2.0 * MARGIN);
         let mut y = top;
         for line in &lines {
             y += LINE;
@@ -161,8 +146,8 @@ impl Canvas {
         y + gap - top
     }
 
-    /// Writes the legend of all named series at `top`, unless there is only one series; returns its height. On paper, the
-    /// legend of series with dots has dots.
+    /// Writes the legend of all named series at `top`, unless there is only one series; returns its height. The legend
+    /// of series with dots has dots.
     pub(crate) fn legend(&mut self, top: f64, series: &[Series], has_dots: bool) -> f64 {
         const SWATCH: f64 = 11.0;
         const GAP: f64 = 16.0;
@@ -170,16 +155,16 @@ impl Canvas {
         if named.len() < 2 {
             return 0.0;
         }
-        let (metrics, left, right) = (self.look.metrics, self.left, self.look.width);
+        let (left, right) = (self.left, self.look.width);
         let (mut x, mut y) = (left, top);
         for one in named {
-            let name = metrics.abridged(&one.name, Size::Text, right - left - SWATCH - 8.0);
-            let width = SWATCH + 5.0 + metrics.width(&name, Size::Text) + GAP;
+            let name = Size::Text.abridged(&one.name, right - left - SWATCH - 8.0);
+            let width = SWATCH + 5.0 + Size::Text.width(&name) + GAP;
             if x + width - GAP > right && x > left {
                 (x, y) = (left, y + LEGEND_LINE);
             }
             let style = Style::Fill(one.colour());
-            match has_dots && self.look.is_paper() {
+            match has_dots {
                 true => self.dot([x + SWATCH / 2.0, y + 8.5], 4.5, style, &one.name),
                 false => self.rect([x, y + 3.0], [SWATCH, SWATCH], style, &one.name),
             }

@@ -1,8 +1,8 @@
-//! The font of files: Liberation Sans, which has the widths of Arial and Helvetica.
+//! The font of charts: Liberation Sans, which has the widths of Arial and Helvetica.
 
 use crate::widths::WIDTHS;
 
-/// Font file embedded in PDF files: the characters of Windows-1252, made by `font/make.py`. Its licence is
+/// Font file embedded in pages and PDF files: the characters of Windows-1252, made by `font/make.py`. Its licence is
 /// OFL-1.1, in `font/OFL.txt`.
 pub(crate) const FILE: &[u8] = include_bytes!("font/charts-sans.ttf");
 /// Fonts of SVG files, in order of preference; all have the same widths.

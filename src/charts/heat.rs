@@ -73,18 +73,18 @@ impl HeatChart {
     }
 
     pub(crate) fn paint(&self, canvas: &mut Canvas) -> f64 {
-        let (metrics, width) = (canvas.look.metrics, canvas.look.width);
+        let width = canvas.look.width;
         let ends = self.ends();
         let mut top = MARGIN + canvas.heading(MARGIN);
         top = self.explain(canvas, top, ends);
         let across = width - 2.0 * MARGIN;
-        for line in metrics.wrapped(&self.axes[1], Size::Axis, across) {
+        for line in Size::Axis.wrapped(&self.axes[1], across) {
             canvas.text([MARGIN, top + 12.0], Anchor::Start, Size::Axis, &line);
             top += 15.0;
         }
         top += 4.0;
         let names = self.rows.iter().map(|(name, _)| name);
-        let names = names.map(|name| metrics.width(name, Size::Axis));
+        let names = names.map(|name| Size::Axis.width(name));
         let names = names.fold(0.0, f64::max).min(width * NAMES);
         let left = MARGIN + names + 6.0;
         let mut cell = [
@@ -101,7 +101,7 @@ impl HeatChart {
             let middle = at(0, row)[1] + cell[1] / 2.0 + 4.0;
             // If rows are lower than a text, only every n-th row has its name.
             if row as f64 % (ROW / cell[1]).ceil().max(1.0) == 0.0 {
-                let name = metrics.abridged(name, Size::Axis, names);
+                let name = Size::Axis.abridged(name, names);
                 canvas.text([left - 6.0, middle], Anchor::End, Size::Axis, &name);
             }
             for (column, value) in values.iter().enumerate() {
@@ -118,7 +118,7 @@ impl HeatChart {
         let names: Vec<(f64, String)> =
             names.map(|(column, name)| (at(column, 0)[0] + cell[0] / 2.0, name.clone())).collect();
         let mut below = canvas.labels_below(bottom - 4.0, Size::Axis, &names);
-        for line in metrics.wrapped(&self.axes[0], Size::Axis, across) {
+        for line in Size::Axis.wrapped(&self.axes[0], across) {
             below += 16.0;
             canvas.text([width / 2.0, below], Anchor::Middle, Size::Axis, &line);
         }
@@ -140,7 +140,7 @@ impl HeatChart {
         });
         let values: Vec<_> = values.collect();
         let fits = |(_, _, value): &(usize, usize, f64)| {
-            let text = canvas.look.metrics.width(&measured(*value), size(*value));
+            let text = size(*value).width(&measured(*value));
             text + 4.0 <= cell[0] && size(*value).pixels() + 2.0 <= cell[1]
         };
         if !values.iter().all(fits) {
@@ -157,9 +157,8 @@ impl HeatChart {
         if ends[0] >= ends[1] {
             return top;
         }
-        let metrics = canvas.look.metrics;
         let [least, most] = ends.map(measured);
-        let mut x = MARGIN + metrics.width(&least, Size::Axis);
+        let mut x = MARGIN + Size::Axis.width(&least);
         canvas.text([x, top + 11.0], Anchor::End, Size::Axis, &least);
         x += 5.0;
         let cell = BAR[0] / f64::from(BAR_CELLS);
@@ -175,9 +174,9 @@ impl HeatChart {
         }
         x += BAR[0] + 5.0;
         canvas.text([x, top + 11.0], Anchor::Start, Size::Axis, &most);
-        x += metrics.width(&most, Size::Axis) + 14.0;
+        x += Size::Axis.width(&most) + 14.0;
         let room = canvas.look.width - x - MARGIN;
-        let label = metrics.abridged(&self.values.label, Size::Text, room);
+        let label = Size::Text.abridged(&self.values.label, room);
         canvas.text([x, top + 11.0], Anchor::Start, Size::Text, &label);
         top + 20.0
     }

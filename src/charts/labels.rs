@@ -3,10 +3,6 @@
 use crate::font;
 use crate::style::{Rgb, light};
 
-/// Mean character width over the text size: an upper bound of common sans-serif fonts.
-const WIDTH_OF_ASCII: f64 = 0.62;
-/// Width of the widest characters, such as `%`, and of non-ASCII ones, which may be ideographs.
-const WIDEST: f64 = 1.0;
 pub(crate) const TEXT_SIZE: f64 = 13.0;
 /// Extent above and below the baseline, in text sizes.
 pub(crate) const ABOVE: f64 = 0.9;
@@ -74,37 +70,20 @@ impl Size {
             Self::Cell { is_dark: true } => (light("ground"), None),
         }
     }
-}
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Metrics {
-    /// Upper bounds of widths, for the unknown fonts of screens.
-    Bound,
-    Font,
-}
-
-impl Metrics {
-    pub(crate) fn width(self, text: &str, size: Size) -> f64 {
-        let widths = text.chars().map(|c| match c {
-            '%' | '@' | 'm' | 'w' | 'M' | 'W' => WIDEST,
-            c if c.is_ascii() => WIDTH_OF_ASCII,
-            _ => WIDEST,
-        });
-        match self {
-            Self::Bound => widths.sum::<f64>() * size.pixels(),
-            Self::Font => font::width(text) * size.pixels(),
-        }
+    pub(crate) fn width(self, text: &str) -> f64 {
+        font::width(text) * self.pixels()
     }
 
     /// Returns the text, or its beginning with an ellipsis if it is wider than `width`.
-    pub(crate) fn abridged(self, text: &str, size: Size, width: f64) -> String {
-        if self.width(text, size) <= width {
+    pub(crate) fn abridged(self, text: &str, width: f64) -> String {
+        if self.width(text) <= width {
             return text.to_owned();
         }
         let mut kept: String = text.to_owned();
         while kept.pop().is_some() {
             let short = format!("{}…", kept.trim_end());
-            if self.width(&short, size) <= width {
+            if self.width(&short) <= width {
                 return short;
             }
         }
@@ -112,12 +91,12 @@ impl Metrics {
     }
 
     /// Returns lines of whole words up to `width` wide, where possible.
-    pub(crate) fn wrapped(self, text: &str, size: Size, width: f64) -> Vec<String> {
+    pub(crate) fn wrapped(self, text: &str, width: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {
-            let word = self.abridged(word, size, width);
+            let word = self.abridged(word, width);
             match lines.last_mut() {
-                Some(line) if self.width(&format!("{line} {word}"), size) <= width => {
+                Some(line) if self.width(&format!("{line} {word}")) <= width => {
                     line.push(' ');
                     line.push_str(&word);
                 }
@@ -127,17 +106,10 @@ impl Metrics {
         lines
     }
 
-    pub(crate) fn area(
-        self,
-        [x, y]: [f64; 2],
-        angle: f64,
-        anchor: Anchor,
-        size: Size,
-        text: &str,
-    ) -> Area {
-        let width = self.width(text, size);
+    pub(crate) fn area(self, [x, y]: [f64; 2], angle: f64, anchor: Anchor, text: &str) -> Area {
+        let width = self.width(text);
         let left = -anchor.share() * width;
-        let [top, bottom] = [-ABOVE, BELOW].map(|part| part * size.pixels());
+        let [top, bottom] = [-ABOVE, BELOW].map(|part| part * self.pixels());
         let (sin, cos) = angle.to_radians().sin_cos();
         let upright = Area::new([left, top], [left + width, bottom]);
         Area(upright.0.map(|[u, v]| [x + u * cos - v * sin, y + u * sin + v * cos]))
@@ -205,7 +177,7 @@ mod tests {
 
     #[test]
     fn turned_texts_overlap_by_their_corners() {
-        let slanted = |x| Metrics::Bound.area([x, 0.0], -35.0, Anchor::End, Size::Text, "a label");
+        let slanted = |x| Size::Text.area([x, 0.0], -35.0, Anchor::End, "a label");
         assert!(slanted(0.0).overlaps(&slanted(20.0)));
         assert!(!slanted(0.0).overlaps(&slanted(27.0)));
         // The upright boxes around them overlap, and a bar above both does not.
@@ -219,13 +191,10 @@ mod tests {
 
     #[test]
     fn long_texts_are_wrapped_or_abridged() {
-        let width = Metrics::Bound.width("0123456789", Size::Text);
-        assert_eq!(
-            Metrics::Bound.wrapped("one two three", Size::Text, width),
-            ["one two", "three"]
-        );
-        assert_eq!(Metrics::Bound.abridged("0123456789", Size::Text, width), "0123456789");
-        assert_eq!(Metrics::Bound.abridged("0123456789abc", Size::Text, width), "01234567…");
-        assert_eq!(Metrics::Bound.abridged("0123", Size::Text, 0.0), "");
+        let width = Size::Text.width("0123456789");
+        assert_eq!(Size::Text.wrapped("one two three", width), ["one two", "three"]);
+        assert_eq!(Size::Text.abridged("0123456789", width), "0123456789");
+        assert_eq!(Size::Text.abridged("0123456789abc", width), "01234567…");
+        assert_eq!(Size::Text.abridged("0123", 0.0), "");
     }
 }

@@ -9,8 +9,9 @@
 //! another one, a bar or a dot. `axis_labels` and `plot` find a free place or another way to write it.
 //!
 //! In a page, elements have classes (`s0` to `s7` for series, `pub` for published numbers) that [`style`] fills, in
-//! light and in dark. Every chart is drawn twice, for wide and for narrow screens, so that its text is readable on both
-//! without scaling. Files have their colours, sizes and fonts in their elements, and look the same in every program.
+//! light and in dark, and the style sheet has the font. Every chart is drawn twice, for wide and for narrow screens, so that
+//! its text is readable on both without scaling. Files have their colours, sizes and fonts in their elements, and look the
+//! same in every program.
 //!
 //! ```
 //! use quadrille_charts::{Axis, LineChart, LineKind, LineSeries, PrintFormat};
@@ -52,7 +53,6 @@ pub use svg::escaped;
 use style::SeriesColour;
 
 const PLOT_HEIGHT: f64 = 190.0;
-const LEFT: f64 = 54.0;
 const RIGHT: f64 = 10.0;
 const COLOURS: usize = 8;
 

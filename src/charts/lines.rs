@@ -11,6 +11,11 @@ use quadrille_base::error::Result;
 
 /// Distance of the bands of neighbouring series at one point.
 const DODGE: f64 = 5.0;
+const DOT: f64 = 3.0;
+/// Radius of a dot over the radius of a dot that it covers, of which a rim is seen.
+const DOT_ON_DOT: f64 = 0.6;
+/// Distance within which a point hides another one: half of a line's width.
+const HIDDEN: f64 = 1.0;
 
 /// Drawing style of the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,14 +131,29 @@ impl LineChart {
             canvas.line([*x, axis], [*x, axis + 4.0], Style::Axis);
         }
         let mut below = canvas.labels_below(axis, Size::Axis, &ticks);
-        let (metrics, all) = (canvas.look.metrics, canvas.look.width);
-        for line in metrics.wrapped(&self.x.label, Size::Axis, all - 8.0) {
+        let all = canvas.look.width;
+        for line in Size::Axis.wrapped(&self.x.label, all - 8.0) {
             below += 16.0;
             canvas.text([all / 2.0, below], Anchor::Middle, Size::Axis, &line);
         }
         let middle = self.series.len().saturating_sub(1) as f64 / 2.0;
+        let mut drawn: Vec<(Vec<Place>, u32)> = Vec::new();
         for (at, one) in self.series.iter().enumerate() {
-            draw(canvas, one, &x, &plot, DODGE * (at as f64 - middle));
+            for (point, band) in one.points.iter().zip(&one.bands) {
+                if let Some(band) = band {
+                    // Bands stand beside each other, so that the bands of all series can be told apart.
+                    let aside = DODGE * (at as f64 - middle);
+                    let style = Style::Line { series: one.series.colour(), covered: 0 };
+                    canvas.band(x(point[0]) + aside, band.map(|value| plot.y(value)), style);
+                }
+            }
+            let finite = one.points.iter().filter(|p| p[1].is_finite());
+            let places = finite.map(|p| Place { value: p[1], at: [x(p[0]), plot.y(p[1])] });
+            let places: Vec<Place> = places.collect();
+            let hidden = drawn.iter().filter(|(below, _)| are_hidden(below, &places));
+            let covered = hidden.map(|(_, covered)| covered + 1).max().unwrap_or(0);
+            draw(canvas, one, &places, covered, &plot.scale);
+            drawn.push((places, covered));
         }
         plot.draw_lines(canvas, &self.marks);
         plot.name_lines(canvas, &self.marks, below)
@@ -158,36 +178,42 @@ fn ends(values: &[f64]) -> (f64, f64) {
     (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
 }
 
-/// Draws a series, with its bands `aside` of the points, so that the bands of all series can be told apart.
-fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &Plot, aside: f64) {
-    let name = &one.series.name;
-    let colour = one.series.colour();
-    for (point, band) in one.points.iter().zip(&one.bands) {
-        if let Some(band) = band {
-            let ends = band.map(|value| plot.y(value));
-            canvas.band(x(point[0]) + aside, ends, Style::Line(colour));
-        }
-    }
-    let finite = one.points.iter().filter(|p| p[1].is_finite());
-    let places: Vec<_> = finite.map(|p| (p, [x(p[0]), plot.y(p[1])])).collect();
+struct Place {
+    value: f64,
+    at: [f64; 2],
+}
+
+/// Whether a series that is drawn later would hide all points of an earlier one.
+fn are_hidden(below: &[Place], above: &[Place]) -> bool {
+    let is_hidden = |place: &Place| {
+        let distance = |other: &Place| (place.at[0] - other.at[0]).hypot(place.at[1] - other.at[1]);
+        above.iter().any(|other| distance(other) <= HIDDEN)
+    };
+    !below.is_empty() && below.iter().all(is_hidden)
+}
+
+/// Draws a series. If it covers others, it has dashes and smaller dots.
+fn draw(canvas: &mut Canvas, one: &LineSeries, places: &[Place], covered: u32, scale: &Scale) {
+    let series = one.series.colour();
+    let line = Style::Line { series, covered };
     match one.kind {
         LineKind::Line | LineKind::Points => {
             if one.kind == LineKind::Line {
-                let line: Vec<_> = places.iter().map(|(_, at)| *at).collect();
-                canvas.polyline(line, Style::Line(colour));
+                canvas.polyline(places.iter().map(|place| place.at).collect(), line);
             }
-            for (point, at) in &places {
-                let title = format!("{name}: {}", plot.scale.text(point[1]));
-                canvas.dot(*at, 3.0, Style::Fill(colour), &title);
+            let radius = DOT * (0..covered).fold(1.0, |radius, _| DOT_ON_DOT * radius);
+            for Place { value, at } in places {
+                let title = format!("{}: {}", one.series.name, scale.text(*value));
+                canvas.dot(*at, radius, Style::Fill(series), &title);
             }
         }
         LineKind::Steps => {
             let mut steps = Vec::new();
             for pair in places.windows(2) {
-                let [(_, from), (_, to)] = [pair[0], pair[1]];
+                let [from, to] = [pair[0].at, pair[1].at];
                 steps.extend([from, [to[0], from[1]]]);
             }
-            canvas.polyline(steps, Style::Line(colour));
+            canvas.polyline(steps, line);
         }
     }
 }
@@ -195,6 +221,7 @@ fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &P
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::element::Element;
 
     fn chart(kind: LineKind) -> LineChart {
         let points = [[1.0, 1.0], [2.0, f64::NAN], [4.0, 1.5]];
@@ -206,11 +233,38 @@ mod tests {
     #[test]
     fn points_without_a_value_are_left_out() {
         let svg = chart(LineKind::Line).draw().wide().svg();
-        assert_eq!(svg.matches("<circle").count(), 2);
+        assert_eq!(svg.matches("<polygon").count(), 2);
         assert_eq!(svg.matches("<polyline").count(), 1);
         assert!(!svg.contains("NaN"), "{svg}");
         let points = chart(LineKind::Points).draw().wide().svg();
         assert!(!points.contains("<polyline"));
+    }
+
+    /// Of three series on one course, the upper two have dashes and smaller dots; a series elsewhere has neither.
+    #[test]
+    fn hidden_series_are_seen() {
+        let mut chart = chart(LineKind::Line);
+        let mut elsewhere = chart.series[0].clone();
+        elsewhere.points = vec![[1.0, 1.4], [4.0, 1.5]];
+        chart.series = vec![chart.series[0].clone(); 3];
+        chart.series.push(elsewhere);
+        let on_page = chart.draw().inline().split("</svg>").next().unwrap().to_owned();
+        for svg in [chart.draw().wide().svg(), on_page] {
+            let lines: Vec<_> = svg.split("<polyline").skip(1).collect();
+            let dashes = lines.iter().map(|line| {
+                let line = line.split("/>").next().unwrap();
+                line.split_once("dasharray=\"").map(|(_, dash)| dash.split('"').next().unwrap())
+            });
+            assert_eq!(dashes.collect::<Vec<_>>(), [None, Some("6 6"), Some("4 8"), None], "{svg}");
+        }
+        let covered = chart.draw();
+        let dots = covered.wide().elements.iter().filter_map(|element| match element {
+            Element::Dot { radius, title, .. } if title.contains(':') => Some(*radius),
+            _ => None,
+        });
+        let radii: Vec<f64> = dots.collect();
+        assert_eq!(radii.len(), 8);
+        assert!(radii[0] > radii[2] && radii[2] > radii[4] && radii[6] == radii[0], "{radii:?}");
     }
 
     #[test]

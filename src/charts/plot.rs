@@ -37,8 +37,8 @@ impl Plot {
     ) -> Self {
         let top = MARGIN + canvas.heading(MARGIN);
         let mut baseline = top + canvas.legend(top, series, has_dots) + 13.0;
-        let (metrics, width) = (canvas.look.metrics, canvas.look.width);
-        for line in metrics.wrapped(&axis.label, Size::Axis, width - 2.0 * MARGIN) {
+        let width = canvas.look.width;
+        for line in Size::Axis.wrapped(&axis.label, width - 2.0 * MARGIN) {
             canvas.text([MARGIN, baseline], Anchor::Start, Size::Axis, &line);
             baseline += LINE;
         }
@@ -82,7 +82,7 @@ impl Plot {
                 continue;
             }
             let room = canvas.look.width - SAMPLE - 14.0;
-            let lines = canvas.look.metrics.wrapped(&mark.label, Size::Line, room);
+            let lines = Size::Line.wrapped(&mark.label, room);
             for (number, line) in lines.iter().enumerate() {
                 end += LINE;
                 if number == 0 {
@@ -107,7 +107,7 @@ impl Plot {
         let places = (0..).map(|n| from + step * f64::from(n));
         let places = places.take_while(|x| (left..=width).contains(x));
         let found = places.flat_map(|x| [[x, y - 4.0], [x, y + 12.0]]).find(|at| {
-            let area = canvas.look.metrics.area(*at, 0.0, anchor, Size::Line, &mark.label);
+            let area = Size::Line.area(*at, 0.0, anchor, &mark.label);
             plot.holds(&area) && canvas.is_free(&area)
         });
         found.map(|at| (at, anchor))

@@ -40,17 +40,17 @@ impl StripChart {
 
     pub(crate) fn paint(&self, canvas: &mut Canvas) -> f64 {
         let longest = self.strips.iter().map(|(_, s)| s.length).fold(f64::MIN_POSITIVE, f64::max);
-        let (metrics, room) = (canvas.look.metrics, canvas.look.width);
+        let room = canvas.look.width;
         let across = room - NAMES - 6.0;
         let (mut y, mut group) = (4.0, 0);
         for (heading, strip) in &self.strips {
             if !heading.is_empty() {
                 group += 1;
-                let heading = metrics.abridged(heading, Size::Text, room - 8.0);
+                let heading = Size::Text.abridged(heading, room - 8.0);
                 canvas.text([4.0, y + 13.0], Anchor::Start, Size::Text, &heading);
                 y += 19.0;
             }
-            let name = metrics.abridged(&strip.name, Size::Value, NAMES - 8.0);
+            let name = Size::Value.abridged(&strip.name, NAMES - 8.0);
             canvas.text([NAMES - 6.0, y + 11.0], Anchor::End, Size::Value, &name);
             let width = across * strip.length / longest;
             canvas.rect([NAMES, y], [width, HEIGHT - 2.0], Style::Ground, &strip.name);

@@ -49,6 +49,10 @@ fn pairs(points: &[[f64; 2]]) -> String {
     points.iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
 }
 
+fn dashes([dash, gap]: [f64; 2]) -> String {
+    format!(" stroke-dasharray=\"{dash} {gap}\"")
+}
+
 enum Colours {
     OfPage,
     OfFile,
@@ -74,9 +78,7 @@ impl Colours {
         if let Some(stroke) = paint.stroke {
             let (colour, width) = (hex(stroke.colour), stroke.width);
             let _ = write!(attributes, " stroke=\"{colour}\" stroke-width=\"{width}\"");
-            if let Some([dash, gap]) = stroke.dash {
-                let _ = write!(attributes, " stroke-dasharray=\"{dash} {gap}\"");
-            }
+            attributes += &stroke.dash.map_or(String::new(), dashes);
         }
         attributes
     }
@@ -144,12 +146,13 @@ impl Colours {
                 )
             }
             Element::Polyline { points, style } => {
-                let colours = self.of_shape(*style, false);
-                let join = match self {
-                    Self::OfPage => "",
-                    Self::OfFile => " stroke-linejoin=\"round\"",
-                };
-                format!("<polyline points=\"{}\" {colours}{join}/>", pairs(points))
+                let mut colours = self.of_shape(*style, false);
+                match (self, style.paint(false).stroke.and_then(|stroke| stroke.dash)) {
+                    (Self::OfPage, Some(dash)) => colours += &dashes(dash),
+                    (Self::OfPage, None) => {}
+                    (Self::OfFile, _) => colours += " stroke-linejoin=\"round\"",
+                }
+                format!("<polyline points=\"{}\" {colours}/>", pairs(points))
             }
         }
     }

@@ -19,6 +19,7 @@ use super::view_page::write_cameras;
 use super::views::JudgingViews;
 use quadrille_base::output::{STDOUT, write_bytes};
 use quadrille_base::parse::whole_number;
+use quadrille_base::units::counted;
 use quadrille_base::{Error, Result, Task};
 use quadrille_evaluation::pairing::PairName;
 use quadrille_evaluation::{
@@ -273,7 +274,7 @@ fn report(
                 (Some(loss), _) => print(page_of_loss(loss))?,
                 (None, Some(by)) => print(format!(
                     "pruned by {} from {}: {}\n",
-                    counted(by.views.len()),
+                    counted(by.views.len(), "view", "views"),
                     by.views_from,
                     by.views.join(", ")
                 ))?,
@@ -454,11 +455,11 @@ fn page_of_loss(loss: &ConversionLoss) -> String {
         (None, _) => format!("views from {source}"),
         (Some(views), true) => format!(
             "pruned by {} from {source}, reported from {} halfway between neighbours",
-            counted(views.len()),
-            counted(loss.views.len())
+            counted(views.len(), "view", "views"),
+            counted(loss.views.len(), "view", "views")
         ),
         (Some(views), false) => {
-            format!("pruned by and reported from the same {} from {source}", counted(views.len()))
+            format!("pruned by and reported from the same {} from {source}", counted(views.len(), "view", "views"))
         }
     };
     let DrawnBy { input, output } = loss.profiles;
@@ -467,10 +468,6 @@ fn page_of_loss(loss: &ConversionLoss) -> String {
         false => format!("the input is drawn by the profile {input}, the output by {output}\n"),
     };
     format!("\n{table}{from}\n{profiles}")
-}
-
-fn counted(views: usize) -> String {
-    if views == 1 { "1 view".to_owned() } else { format!("{views} views") }
 }
 
 /// Table of the coarser levels of detail, with means and the worst view.

@@ -47,7 +47,7 @@ pub(crate) fn html(report: &Report<'_>) -> String {
         }
         html.push_str(&contents(&chapter.sections));
     }
-    html.push_str("</nav>\n");
+    html.push_str("</nav>\n<main>\n");
     let splats = report.inputs.splats.as_ref();
     let fields = splats.map_or(Vec::new(), |results| results.config.fields());
     for chapter in &report.chapters {
@@ -58,7 +58,7 @@ pub(crate) fn html(report: &Report<'_>) -> String {
     let command = words.join(" ");
     let _ = write!(
         html,
-        "<footer>\n<p>Made by Quadrille {} (commit {}) with <code>quadrille figures {}</code>. The numbers of every figure \
+        "</main>\n<footer>\n<p>Made by Quadrille {} (commit {}) with <code>quadrille figures {}</code>. The numbers of every figure \
          lie beside this page as CSV and JSON.</p>\n</footer>\n</body>\n</html>\n",
         program.version,
         escaped(program.commit),
@@ -221,9 +221,16 @@ fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compar
         return rows;
     }
     let link = if is_linked { "<th class=\"word\">figure</th>" } else { "" };
+    scrolling(&format!(
+        "<table>\n<thead><tr><th class=\"word\">quantity</th>{link}<th class=\"word\">statistic</th><th>published</th>\
+         <th>ours</th><th>deviation</th><th class=\"word\">place</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
+    ))
+}
+
+/// A table that scrolls where it is wider than the window, also by keys.
+fn scrolling(table: &str) -> String {
     format!(
-        "<div class=\"scroll\"><table>\n<thead><tr><th class=\"word\">quantity</th>{link}<th class=\"word\"></th><th>published</th>\
-         <th>ours</th><th>deviation</th><th class=\"word\">place</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"table\">{table}</div>\n"
     )
 }
 
@@ -243,6 +250,8 @@ fn claims(claims: &[Claim]) -> String {
         } = claim;
         let outcome = match of {
             0 => format!("No {cases} decide it: it applies to none, or results are missing."),
+            1 if *holds == 1 => "Holds in the only case.".to_owned(),
+            1 => "Does not hold in the only case.".to_owned(),
             of => format!("Holds in {holds} of {of} {cases}."),
         };
         format!(
@@ -285,9 +294,9 @@ fn numbers(table: &Table) -> String {
         format!("<tr>{}</tr>\n", cells.collect::<String>())
     });
     let rows: String = rows.collect();
-    let table_html = format!(
-        "<div class=\"scroll\"><table class=\"numbers\">\n<thead><tr>{heading}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    );
+    let table_html = scrolling(&format!(
+        "<table class=\"numbers\">\n<thead><tr>{heading}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
+    ));
     if table.rows.len() <= ROWS_AT_ONCE {
         return table_html;
     }

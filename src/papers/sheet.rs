@@ -199,6 +199,11 @@ impl<R> Sheet<R> {
         mean(self.groups().iter().map(|group| group.of(key)))
     }
 
+    /// Word for [`Self::mean`] before the name of a number; empty for the value of a single group.
+    pub(crate) fn mean_word(&self) -> &'static str {
+        if self.groups().len() == 1 { "" } else { "mean " }
+    }
+
     /// Standard deviation of the groups' values.
     pub(crate) fn spread(&self, key: &str) -> Option<f64> {
         standard_deviation(self.groups().iter().map(|group| group.of(key)))

@@ -181,7 +181,7 @@ impl Page<'_> {
             })
             .collect();
         format!(
-            "<div class=\"wide\"><table><thead><tr><th>{} pairs</th>{headings}</tr></thead><tbody>\n{rows}</tbody></table></div>\n",
+            "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"means of all pairs\"><table><thead><tr><th>{} pairs</th>{headings}</tr></thead><tbody>\n{rows}</tbody></table></div>\n",
             summary.count
         )
     }
@@ -196,7 +196,7 @@ impl Page<'_> {
             })
             .collect();
         format!(
-            "<details><summary>All numbers</summary><div class=\"wide\"><table><thead><tr><th>pair</th>{headings}</tr></thead><tbody>\n{rows}</tbody></table></div></details>\n"
+            "<details><summary>All numbers</summary><div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"all numbers\"><table><thead><tr><th>pair</th>{headings}</tr></thead><tbody>\n{rows}</tbody></table></div></details>\n"
         )
     }
 }

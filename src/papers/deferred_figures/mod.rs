@@ -6,6 +6,7 @@ mod scenes;
 
 use crate::content::DrawnFrom;
 use crate::sheet::{largest, least, quotient};
+use quadrille_base::units::counted;
 use results::{BYTES, DeferredResults, JRK, PIXEL, SDS};
 
 pub(crate) const DRAWINGS: &DrawnFrom<DeferredResults> = &[
@@ -23,11 +24,10 @@ pub(crate) const DRAWINGS: &DrawnFrom<DeferredResults> = &[
 pub(crate) fn summary(results: &DeferredResults) -> String {
     let scenes: Vec<_> = results.of("scene").collect();
     let mut text = format!(
-        "This report draws the paper's tables and figures again from {} scenes, {} amounts of blur and {} traces, none of \
-         them a scene of the paper.",
-        scenes.len(),
-        results.of("blur").count(),
-        results.of("trace").count()
+        "This report draws the paper's tables and figures again from {}, {} and {}, none of them a scene of the paper.",
+        counted(scenes.len(), "scene", "scenes"),
+        counted(results.of("blur").count(), "amount of blur", "amounts of blur"),
+        counted(results.of("trace").count(), "trace", "traces")
     );
     let fewer = scenes.iter().map(|run| {
         let [jrk, sds] = [JRK, SDS].map(|pipeline| run.number(pipeline, PIXEL, BYTES));
@@ -35,8 +35,10 @@ pub(crate) fn summary(results: &DeferredResults) -> String {
     });
     let fewer: Vec<_> = fewer.collect();
     if let (Some(low), Some(high)) = (least(fewer.clone()), largest(fewer)) {
+        let [low, high] = [low, high].map(|share| format!("{share:.2}"));
+        let range = if low == high { low } else { format!("{low} to {high}") };
         text += &format!(
-            " Sort-based deferred shading moves {low:.2} to {high:.2} of the bytes of cached decoupled sampling."
+            " Sort-based deferred shading moves {range} of the bytes of cached decoupled sampling."
         );
     }
     text

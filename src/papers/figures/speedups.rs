@@ -50,7 +50,9 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
         ));
     }
     let both = sheet.values("het_qm");
-    if let (Some(low), Some(high)) = (least(both.clone()), largest(both)) {
+    if let (Some(low), Some(high)) = (least(both.clone()), largest(both))
+        && low < high
+    {
         sheet.say(format!("Over all views, HET+QM ranges from {low:.2} to {high:.2}."));
     }
     let scenes = sheet.groups().len();
@@ -186,7 +188,7 @@ pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
     });
     sheet.judge("VR-Pipe improves large scenes (VII-C).", |scene| Some(scene.of("het_qm")? > 1.0));
     if let Some(both) = sheet.mean("het_qm") {
-        sheet.say(format!("The mean speedup of HET+QM is {both:.2}."));
+        sheet.say(format!("The {}speedup of HET+QM is {both:.2}.", sheet.mean_word()));
     }
     sheet.finish()
 }

@@ -8,6 +8,7 @@ use super::speedups::mean_reductions;
 use crate::paper::mean_of;
 use crate::sheet::{largest, least, mean};
 use crate::suite_table::is_paper_scene;
+use quadrille_base::units::counted;
 
 /// Relative difference below which two numbers count as equal.
 const EQUAL: f64 = 0.05;
@@ -35,10 +36,6 @@ pub(crate) fn summary(results: &Results) -> String {
 
 fn extent(results: &Results) -> String {
     let (views, scenes) = (results.all().len(), results.scenes().len());
-    let plural = |n: usize, word: &str| match n {
-        1 => format!("1 {word}"),
-        n => format!("{n} {word}s"),
-    };
     let of_paper: Vec<&str> = results
         .scenes()
         .iter()
@@ -46,6 +43,7 @@ fn extent(results: &Results) -> String {
         .filter(|scene| is_paper_scene(scene))
         .collect();
     let whose = match of_paper.is_empty() {
+        true if scenes == 1 => "not a scene of the paper: ✓ and ✗ say whether its bounds hold for this one as well".to_owned(),
         true => "none of them a scene of the paper: ✓ and ✗ say whether its bounds hold for these as well".to_owned(),
         false => format!(
             "of which {} has the name of a scene of the paper",
@@ -54,8 +52,8 @@ fn extent(results: &Results) -> String {
     };
     format!(
         "This report draws the paper's figures again from {} of {} on the emulated GPU of Table I, {whose}.",
-        plural(views, "view"),
-        plural(scenes, "scene")
+        counted(views, "view", "views"),
+        counted(scenes, "scene", "scenes")
     )
 }
 

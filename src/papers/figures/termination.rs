@@ -196,7 +196,7 @@ pub(super) fn figure_21(figure: &'static Figure, results: &Results) -> Content {
         Some(scene.of(KEY)? > bound(Statistic::Above)?)
     });
     if let Some(mean) = sheet.mean(KEY) {
-        sheet.say(format!("The mean over the scenes is {mean:.2}."));
+        sheet.say(format!("The {}termination ratio is {mean:.2}.", sheet.mean_word()));
     }
     sheet.finish()
 }

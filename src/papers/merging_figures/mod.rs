@@ -7,6 +7,7 @@ pub mod results;
 
 use crate::content::DrawnFrom;
 use crate::sheet::mean;
+use quadrille_base::units::counted;
 use results::{Frame, MergingResults, Unit};
 
 pub(crate) const DRAWINGS: &DrawnFrom<MergingResults> = &[
@@ -28,8 +29,8 @@ pub(crate) const DRAWINGS: &DrawnFrom<MergingResults> = &[
 pub(crate) fn summary_of_quads(results: &MergingResults) -> String {
     let frames = results.default_frames();
     let mut text = format!(
-        "Quad-fragment merging is drawn from {} scenes with the names of the paper's.",
-        frames.len()
+        "Quad-fragment merging is drawn from {} of the paper's.",
+        counted(frames.len(), "scene with the name", "scenes with the names")
     );
     let over = |of: fn(&Frame) -> Option<f64>| mean(frames.iter().map(of));
     if let (Some(less), Some(reyes)) = (over(Frame::less), over(Frame::over_reyes)) {
@@ -45,8 +46,8 @@ pub(crate) fn summary_of_quads(results: &MergingResults) -> String {
 pub(crate) fn summary_of_pixels(results: &MergingResults) -> String {
     let runs: Vec<_> = results.of("buffers").collect();
     let mut text = format!(
-        "The pixel merge unit is drawn from {} meshes, none of them a scene of the paper.",
-        runs.len()
+        "The pixel merge unit is drawn from {}, none of them a scene of the paper.",
+        counted(runs.len(), "mesh", "meshes")
     );
     let saved = runs.iter().map(|run| run.of_unit(Unit::Pmu, 512, |row| row.savings()));
     if let Some(saved) = mean(saved) {

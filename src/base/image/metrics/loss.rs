@@ -4,6 +4,7 @@ use fearless_simd::{Simd, dispatch, f32x16, f64x8, prelude::*};
 use rayon::prelude::*;
 
 use super::separable::{Border, LANES, load, padded};
+use super::ssim::within_range;
 use super::windows::{
     C1, C2, HALF, REACH, Vertical, WINDOW_PIXELS, WindowSimilarity, Windows, window,
 };
@@ -222,10 +223,9 @@ impl<'a> Loss<'a> {
         };
         // Summed in the order of the rows, so that threads do not change the result.
         let sum = |of: usize| sums.iter().map(|sums| sums[of]).sum::<f64>();
-        LossTerms {
-            mean_absolute: sum(0) / self.pictures.a.len() as f64,
-            ssim: sum(1) / self.similarities,
-        }
+        let mean_absolute = sum(0) / self.pictures.a.len() as f64;
+        let ssim = within_range(mean_absolute, || sum(1) / self.similarities);
+        LossTerms { mean_absolute, ssim }
     }
 
     /// Derivatives by the values of `a`, from the maps of all rows.

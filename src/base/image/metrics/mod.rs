@@ -184,8 +184,7 @@ impl Measure<'_> {
         };
         let comparison = Comparison {
             psnr_db: psnr::psnr_db(mse),
-            // Rounding may lift or lower the sum of equal windows.
-            ssim: if mse == 0.0 { 1.0 } else { ssim::ssim(pair, border, level).min(1.0) },
+            ssim: ssim::within_range(mse, || ssim::ssim(pair, border, level)),
             flip: sum / pair.counted() as f64,
             max_abs,
             p99_9_abs,

@@ -39,6 +39,12 @@ pub(super) fn ssim(pair: &Pair, border: Option<Border>, level: SimdLevel) -> f64
     sum / (3.0 * count as f64)
 }
 
+/// Mean similarity of pictures with a mean `difference`, without the rounding of its sum: 1 if they are equal, and never
+/// outside of -1 to 1.
+pub(super) fn within_range(difference: f64, similarity: impl FnOnce() -> f64) -> f64 {
+    if difference == 0.0 { 1.0 } else { similarity().clamp(-1.0, 1.0) }
+}
+
 struct Counted<'a> {
     pair: &'a Pair,
     /// Pixels at each edge that do not count.
