@@ -120,7 +120,10 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         return job.probe(scene, &source, views, &settings);
     }
     if let Some(scene) = source.scene().filter(|_| !args.blur.is_default()) {
-        job.blurs = Some(Arc::new(session.install(|| job.blurs(scene, &views, &settings))?));
+        // The frames of a path or of a sequence are all views.
+        let is_all = args.film.path.is_given() || source.is_sequence();
+        let blurs = || job.blurs(scene, &views, is_all, &settings);
+        job.blurs = Some(Arc::new(session.install(blurs)?));
     }
     if let Some(film) = &job.film {
         // The first view is judged before the work, the others by their counts.
@@ -149,10 +152,17 @@ fn print_flags(view_flags: Option<String>) -> Result<Exit> {
 }
 
 impl Job<'_> {
-    /// Blur of the views. The view after each is found among all views of the call's file or circle; those of a path are all.
-    fn blurs(&self, scene: &Scene, views: &Views, settings: &RenderSettings) -> Result<Blurs> {
+    /// Blur of the views. The view after each is found among `views` if they are all, else among all views of the call's
+    /// file or circle.
+    fn blurs(
+        &self,
+        scene: &Scene,
+        views: &Views,
+        is_all: bool,
+        settings: &RenderSettings,
+    ) -> Result<Blurs> {
         let args = self.args;
-        let all = || match args.film.path.is_given() {
+        let all = || match is_all {
             true => Ok(views.cameras.clone()),
             false => {
                 let (all, splats) = (args.views.with_all(), || Ok(&scene.splats));
