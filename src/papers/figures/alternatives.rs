@@ -71,7 +71,8 @@ pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
     let statement = "Too many passes cost more than they save (IV-B).";
     sheet.judge(statement, |scene| Some(scene.of(&last)? < most(scene)?));
     if let Some(mean) = mean(sheet.groups().iter().map(most)) {
-        sheet.say(format!("At the best N, the {}speedup is {mean:.2}.", sheet.mean_word()));
+        let word = sheet.mean_word();
+        sheet.say(format!("At the best N, the {word}speedup is {mean:.2}."));
     }
     sheet.finish()
 }

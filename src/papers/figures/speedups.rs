@@ -188,7 +188,8 @@ pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
     });
     sheet.judge("VR-Pipe improves large scenes (VII-C).", |scene| Some(scene.of("het_qm")? > 1.0));
     if let Some(both) = sheet.mean("het_qm") {
-        sheet.say(format!("The {}speedup of HET+QM is {both:.2}.", sheet.mean_word()));
+        let word = sheet.mean_word();
+        sheet.say(format!("The {word}speedup of HET+QM is {both:.2}."));
     }
     sheet.finish()
 }

@@ -196,7 +196,8 @@ pub(super) fn figure_21(figure: &'static Figure, results: &Results) -> Content {
         Some(scene.of(KEY)? > bound(Statistic::Above)?)
     });
     if let Some(mean) = sheet.mean(KEY) {
-        sheet.say(format!("The {}termination ratio is {mean:.2}.", sheet.mean_word()));
+        let word = sheet.mean_word();
+        sheet.say(format!("The {word}termination ratio is {mean:.2}."));
     }
     sheet.finish()
 }
