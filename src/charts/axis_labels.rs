@@ -32,9 +32,7 @@ impl Canvas {
         let areas = |places: &[([f64; 2], f64, Anchor)]| -> Vec<Area> {
             let pairs = places.iter().zip(&labels);
             pairs
-                .map(|((at, angle, anchor), (_, text))| {
-                    size.area(*at, *angle, *anchor, text)
-                })
+                .map(|((at, angle, anchor), (_, text))| size.area(*at, *angle, *anchor, text))
                 .collect()
         };
         let way = ways.iter().find(|way| !collide(&areas(way), self.look.width));

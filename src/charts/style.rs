@@ -44,7 +44,9 @@ pub(crate) enum Style {
     Grid,
     Axis,
     Band,
-    Mark { is_published: bool },
+    Mark {
+        is_published: bool,
+    },
     Fill(SeriesColour),
     Most(SeriesColour),
     /// A line, with the number of lines of the same course that it covers.
@@ -52,7 +54,10 @@ pub(crate) enum Style {
         series: SeriesColour,
         covered: u32,
     },
-    Shade { number: usize, opacity: f64 },
+    Shade {
+        number: usize,
+        opacity: f64,
+    },
     Cell(Rgb),
 }
 

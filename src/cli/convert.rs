@@ -459,7 +459,10 @@ fn page_of_loss(loss: &ConversionLoss) -> String {
             counted(loss.views.len(), "view", "views")
         ),
         (Some(views), false) => {
-            format!("pruned by and reported from the same {} from {source}", counted(views.len(), "view", "views"))
+            format!(
+                "pruned by and reported from the same {} from {source}",
+                counted(views.len(), "view", "views")
+            )
         }
     };
     let DrawnBy { input, output } = loss.profiles;

@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut job = checked(args, session)?;
     let flags = &args.flags;
     let exposures = flags.exposures.load(flags.draw.background, job.film.is_some())?;
-    let source = Source::open(&job)?;
+    let mut source = Source::open(&job)?;
     let profile = flags.rules.applied(flags.draw.profile(source.profile_hint(), session)?);
     let all = args.list_views.then(|| args.views.with_all());
     let chosen = all.as_ref().unwrap_or(&args.views);
@@ -96,7 +96,6 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let splats = source.scene().map_or(&none, |scene| &scene.splats);
     let scene = source.first_path(&args.scene);
     let mut views = session.install(|| args.film.path.views(chosen, scene, splats, session))?;
-    let mut source = source;
     if !args.list_views {
         source.show(&job, &mut views)?;
     }

@@ -192,5 +192,5 @@ fn sides(shot: &Shot) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[path = "tests/commands.rs"]
+#[path = "tests/units/commands.rs"]
 mod tests;

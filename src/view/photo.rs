@@ -139,5 +139,5 @@ pub(crate) fn part_of(
 }
 
 #[cfg(test)]
-#[path = "tests/photo.rs"]
+#[path = "tests/units/photo.rs"]
 mod tests;

@@ -65,9 +65,9 @@ fn a_crop_shows_the_directions_of_the_resized_camera() {
             let picture = crop.of(&photo);
             for (x, y) in [(size[0] / 2, size[1] / 2), (size[0] * 3 / 5, size[1] / 3)] {
                 let [r, g, ..] = picture.pixels()[(y * size[0] + x) as usize];
-                let expected = [x, y].iter().enumerate().map(|(axis, at)| {
-                    let slope = (f64::from(*at) + 0.5 - resized.principal_px[axis])
-                        / resized.focal_px[axis];
+                let expected = [x, y].into_iter().enumerate().map(|(axis, at)| {
+                    let slope =
+                        (f64::from(at) + 0.5 - resized.principal_px[axis]) / resized.focal_px[axis];
                     let px = slope * camera.focal_px[axis] + camera.principal_px[axis];
                     px / f64::from([640, 360][axis])
                 });
