@@ -20,7 +20,7 @@ use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
 use super::placed_meshes::PlacedMeshFlags;
 use super::scene_sequence::{SceneSequence, ShownScenes};
 use super::session::{Progress, Session};
-use files::{FileFlags, Files};
+use files::{FileFlags, Files, file_name};
 use printed::{Printed, row, scene_name};
 use quadrille_base::image::FRAME_BYTES;
 use quadrille_base::shading::Profile;
@@ -36,7 +36,6 @@ use quadrille_suite::report::json::SimulationDocument;
 use quadrille_suite::report::simulated::{SceneFacts, VariantRun};
 use quadrille_suite::report::{self, screen};
 use quadrille_suite::{Configuration, csv, runnable, sweep_table, swept};
-use run::file_name;
 use sequence::{Sequence, SequenceFlags};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene

@@ -167,3 +167,8 @@ impl Files<'_> {
         }
     }
 }
+
+/// Name of a method in file names; some systems do not allow colons in them.
+pub(super) fn file_name(method: Method) -> String {
+    method.to_string().replace(':', "-")
+}

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::files::Files;
+use super::files::{Files, file_name};
 use super::sequence::Sequence;
 use super::{Shown, SimJob};
 use crate::cli::outputs::Output;
@@ -12,7 +12,6 @@ use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::{Result, Task};
 use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
-use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::{Camera, Splats};
@@ -85,11 +84,6 @@ impl SimJob<'_> {
         let render = || reference::render(splats, camera, &settings).0;
         self.args.reference.then(render)
     }
-}
-
-/// Name of a method in file names; some systems do not allow colons in them.
-pub(super) fn file_name(method: Method) -> String {
-    method.to_string().replace(':', "-")
 }
 
 fn against(frame: &Frame, reference: &Frame) -> Result<AgainstReference> {

@@ -9,6 +9,6 @@ mod view_blur;
 
 pub use camera_motion::CameraMotionSettings;
 pub use lens_settings::LensSettings;
-pub use picture::{Drawing, draw_blurred, median_depth};
+pub use picture::{DrawSample, draw_blurred, median_depth};
 pub use settings::{BlurSettings, Blurs};
 pub use view_blur::{DEFAULT_SAMPLES, ViewBlur};

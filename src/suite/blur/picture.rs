@@ -10,7 +10,7 @@ use quadrille_scene::{Camera, Splats};
 const PIXELS_AT_ONCE: usize = 1 << 26;
 
 /// Draws the picture of a camera into a frame.
-pub type Drawing<'d> = dyn Fn(&mut Frame, &mut Renderer, &Camera) -> Result<Counts> + Sync + 'd;
+pub type DrawSample<'d> = dyn Fn(&mut Frame, &mut Renderer, &Camera) -> Result<Counts> + Sync + 'd;
 
 /// Draws the mean in linear light of the pictures of `blur`, premultiplied, with its alpha. Each thread of rayon's current
 /// pool draws pictures of its own, as far as memory allows; the sum has their order, so that the bytes do not depend on the
@@ -24,7 +24,7 @@ pub fn draw_blurred(
     frame: &mut Frame,
     camera: &Camera,
     blur: &ViewBlur,
-    draw: &Drawing<'_>,
+    draw: &DrawSample<'_>,
 ) -> Result<Counts> {
     let cameras = blur.cameras(camera);
     let size = [camera.width, camera.height];
