@@ -254,6 +254,7 @@ await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
 	})
 	await check("the wheel ends at a distance, without a fault", async () => {
 		await tab(page, "view")
+		await page.mouse.move(500, 400)
 		for (let i = 0; i < 150; i++) await page.mouse.wheel(0, 120)
 		await page.waitForTimeout(300)
 		await exact(page)
