@@ -429,11 +429,9 @@ impl SimJob<'_> {
                         warned.push(text);
                     }
                 };
-                for run in &simulated.runs {
-                    let energy = run.energy.as_ref();
-                    let warning =
-                        energy.and_then(|e| estimates::energy_warning(run.outcome.method(), e));
-                    once(warning, Session::warn);
+                for VariantRun { outcome, energy, .. } in &simulated.runs {
+                    let warning = |energy| estimates::energy_warning(outcome.method(), energy);
+                    once(energy.as_ref().and_then(warning), Session::warn);
                 }
                 for VariantRun { outcome, .. } in &simulated.runs {
                     let remark = estimates::placement_remark(outcome, &configuration.config);

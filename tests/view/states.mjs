@@ -168,6 +168,7 @@ await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
 		await page.keyboard.press("Enter")
 		const remark = await equals(page)
 		expect(remark.includes("mip-splatting"), remark)
+		await page.locator("#blink").focus()
 		await page.keyboard.press("Enter")
 		return remark
 	})
@@ -212,8 +213,8 @@ await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
 		await page.waitForSelector(".note.fault")
 		const note = await page.locator(".note.fault span").first().textContent()
 		expect(note.includes("the proportions of") && note.includes("300 x 360"), note)
-		await page.click(".note.fault button")
 		await select(page, "b-scene", "")
+		await page.click(".note.fault button")
 		return note.slice(-90)
 	})
 	await check("metrics are not of the colours of layers", async () => {
@@ -253,6 +254,7 @@ await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
 	})
 	await check("the wheel ends at a distance, without a fault", async () => {
 		await tab(page, "view")
+		await page.mouse.move(500, 400)
 		for (let i = 0; i < 150; i++) await page.mouse.wheel(0, 120)
 		await page.waitForTimeout(300)
 		await exact(page)
@@ -313,7 +315,9 @@ await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
 		for (const name of ["cameras", "axes", "grid"]) await page.check(`#overlay-${name}`)
 		await page.waitForTimeout(100)
 		for (const kind of ["x", "y", "z", "grid"]) expect(await page.getAttribute(`#lines-${kind}`, "d"), `no lines of ${kind}`)
-		// From outside, all cameras of the list are in view.
+		// From outside, the cameras of the list are in view.
+		const middle = await page.locator("#canvas").boundingBox()
+		await page.mouse.move(middle.x + middle.width / 2, middle.y + middle.height / 2)
 		for (let i = 0; i < 8; i++) await page.mouse.wheel(0, 300)
 		await exact(page)
 		const path = await page.getAttribute("#lines-cameras", "d")

@@ -80,12 +80,11 @@ fn refuse(job: &Job<'_>, memory: Bytes, batches: &SplatBatches, whole: u64) -> R
 
 pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     let flags = &args.flags;
-    let keys = args.film.path.keys(&args.views);
+    let keys = args.film.path.keys(&args.views).map(|keys| keys.beside(&args.scene));
+    // The scale of orthographic cameras is that of the scene's content.
+    let are_of_file = keys.is_ok_and(|keys| keys.cameras.is_some() && !keys.is_orthographic());
     first_given([
-        (
-            "views that are chosen from the scene",
-            !keys.is_ok_and(|keys| keys.beside(&args.scene).cameras.is_some()),
-        ),
+        ("views that are chosen from the scene", !are_of_file),
         ("--repeat", args.repeat.is_some()),
         ("--list-views", args.list_views),
         ("--probe", !args.probe.is_empty()),

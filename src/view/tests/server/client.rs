@@ -288,7 +288,9 @@ impl Page {
     /// The next message. Parts of pictures are confirmed and joined.
     pub(crate) fn next(&mut self) -> Received {
         let mut bytes: Vec<u8> = Vec::new();
+        let start = Instant::now();
         loop {
+            assert!(start.elapsed() < PATIENCE, "nothing but pings came");
             let message = match self.socket.read() {
                 Ok(Message::Text(text)) => {
                     return Received::Text(serde_json::from_str(&text).unwrap());
