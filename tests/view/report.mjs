@@ -1,4 +1,4 @@
-// The page of `quadrille compare --html` in a browser, with and without scripts:
+// The pages of `quadrille compare --html`, with and without scripts, and of `quadrille figures` in a browser:
 //
 //     npm ci && node report.mjs QUADRILLE SCENE [SCREENSHOTS]
 //
@@ -6,10 +6,10 @@
 // "N passed, N failed".
 
 import {execFileSync} from "node:child_process"
-import {mkdirSync, mkdtempSync, readFileSync, rmSync} from "node:fs"
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs"
 import {tmpdir} from "node:os"
-import {join, resolve} from "node:path"
-import {pathToFileURL} from "node:url"
+import {dirname, join, resolve} from "node:path"
+import {fileURLToPath, pathToFileURL} from "node:url"
 import {chromium} from "playwright-core"
 import {check, expect, finish} from "./support.mjs"
 
@@ -23,18 +23,38 @@ const run = (...words) => execFileSync(resolve(quadrille), words, {cwd: folder, 
 const SCENE = resolve(scene)
 run("render", SCENE, "--view", "all", "--width", "320", "--profile", "mip-splatting", "-o", "photos/{view}.jpg")
 run("compare", SCENE, "photos", "--width", "160", "--resize", "--html", "report")
+// Figures of each kind of suite. A study of meshes has one picture; the counts of merging are those of the repository.
+const suites = {
+	"splats.toml": `
+		scene = [{name = "vase", recipe = "object", splats = 2000, view = "0..2", width = 64}]`,
+	"meshes.toml": `
+		workload = "deferred"
+		mesh = [{name = "plane", mesh = "plane", tessellate = 60, width = 96, height = 64, camera_move = [0.5, 0, 0], coc_px = 8}]
+		study = [
+			{name = "scene", meshes = ["plane"], method = ["cached-decoupled", "cached-decoupled+z", "sds"], grid = ["pixel", "adaptive"], traffic = true},
+			{name = "blur", meshes = ["plane"], method = ["msaa", "cached-decoupled", "cached-decoupled+z", "sds"], grid = ["pixel", "adaptive"], tile = [32, 64, 128, 256, "whole"], memo = [16, 64, 256, 1024]},
+			{name = "heat", meshes = ["plane"], method = "sds", grid = ["pixel", "adaptive"], tile = 32, heat = true}]`
+}
+for (const [name, text] of Object.entries(suites)) writeFileSync(join(folder, name), text)
+const here = dirname(fileURLToPath(import.meta.url))
+const FIGURES = ["fig6", "fig7", "fig10", "fig15", "fig16", "fig18", "fig20", "table1", "sds-table1", "sds-fig9", "sds-fig10", "sds-fig12", "sds-fig13"]
+// Only a report of a scene on its own has words for one scene.
+run("figures", ...Object.keys(suites), "-o", "figures", "--quick", "--only", String(FIGURES), "-q")
+run("figures", "--kept", join(here, "../../benches/mesh.results.jsonl"), "-o", "merging", "-q")
+const PAGES = ["report", "figures", "merging"]
+
 const rows = readFileSync(join(folder, "report/table.csv"), "utf8").trim().split("\n").map(line => line.split(","))
 const [headings, ...pairs] = rows
 const number = key => pair => +pair[headings.indexOf(key)]
 const worstFirst = (key, sign) => pairs.toSorted((a, b) => sign * (number(key)(a) - number(key)(b))).map(pair => pair[0])
 
 const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu"]})
-async function open(options) {
+async function open(options, name = "report") {
 	const page = await browser.newPage(options)
 	const outside = []
 	page.on("request", request => /^(file|data):/.test(request.url()) || outside.push(request.url()))
 	page.on("pageerror", error => outside.push(String(error)))
-	await page.goto(pathToFileURL(join(folder, "report/index.html")).href)
+	await page.goto(pathToFileURL(join(folder, name, "index.html")).href)
 	return {page, outside}
 }
 // Names of the pairs from the top of the page.
@@ -94,6 +114,65 @@ await check("the slider moves the edge between both pictures", async () => {
 	await page.mouse.up()
 	expect(Math.abs((await share()) - 0.8) < 0.01, `${await share()}`)
 	await page.close()
+})
+
+const AXE = join(here, "node_modules/axe-core/axe.min.js")
+const SIZES = [{width: 1280, height: 800}, {width: 390, height: 844}]
+for (const name of PAGES)
+	for (const colorScheme of ["light", "dark"])
+		for (const viewport of SIZES)
+			await check(`axe finds nothing on the page ${name} at ${viewport.width} pixels in ${colorScheme}`, async () => {
+				const {page, outside} = await open({viewport, colorScheme}, name)
+				await page.$$eval("details", all => all.forEach(details => (details.open = true)))
+				await page.addScriptTag({path: AXE})
+				const {violations} = await page.evaluate(() => axe.run())
+				const found = violations.map(({id, nodes}) => `${id} ${nodes.length}x ${nodes[0].target} ${nodes[0].html.slice(0, 120)}`)
+				expect(found.length === 0, found.join(" | "))
+				expect(outside.length === 0, String(outside))
+				const width = await page.evaluate(() => document.documentElement.scrollWidth)
+				expect(width <= viewport.width, `the page is ${width} pixels wide`)
+				if (shots && name !== "report") await page.screenshot({path: join(shots, `${name}-${viewport.width}-${colorScheme}.png`), fullPage: true})
+				await page.close()
+			})
+
+for (const name of ["figures", "merging"])
+	for (const viewport of SIZES)
+		await check(`no text of a chart runs into another one on the page ${name} at ${viewport.width} pixels`, async () => {
+			const {page} = await open({viewport}, name)
+			const texts = await page.evaluate(async () => {
+				await document.fonts.ready
+				// Boxes in the units of a chart: turned texts, and texts that are not shown, have none.
+				const boxes = svg =>
+					[...svg.querySelectorAll("text:not([transform])")].map(text => {
+						const {x, width} = text.getBBox()
+						return {text: text.textContent, left: x, right: x + width, baseline: +text.getAttribute("y")}
+					})
+				return [...document.querySelectorAll("svg")].filter(svg => svg.getBoundingClientRect().width > 0).map(boxes)
+			})
+			expect(texts.flat().length > 50, `${texts.flat().length} texts`)
+			const pairs = texts.flatMap(boxes => boxes.flatMap((a, at) => boxes.slice(0, at).map(b => [a, b])))
+			// Texts of one line, within the rounding of places to a tenth of a pixel.
+			const meet = ([a, b]) => a.baseline === b.baseline && a.left + 0.2 < b.right && b.left + 0.2 < a.right
+			const found = pairs.filter(meet).map(pair => pair.map(one => one.text).join(" on "))
+			expect(found.length === 0, String(found))
+			await page.close()
+		})
+
+await check("paper has the colours of the page, no sliders, and each title on the page of its chart", async () => {
+	const {page} = await open({viewport: SIZES[0], colorScheme: "dark"})
+	await page.emulateMedia({media: "print"})
+	const adjusted = await page.$$eval(".scale i, .e", all => all.map(one => getComputedStyle(one).printColorAdjust))
+	expect(adjusted.length > 0 && adjusted.every(word => word === "exact"), String(adjusted))
+	const sliders = await page.$$eval("input", all => all.filter(input => input.getBoundingClientRect().width > 0).length)
+	expect(sliders === 0, `${sliders} sliders and buttons`)
+	await page.close()
+	for (const name of ["figures", "merging"]) {
+		const {page} = await open({viewport: SIZES[0], colorScheme: "dark"}, name)
+		await page.emulateMedia({media: "print"})
+		const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+		expect(ground === "rgb(255, 255, 255)", ground)
+		await page.close()
+	}
 })
 
 await browser.close()
