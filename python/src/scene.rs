@@ -398,7 +398,7 @@ pub(crate) fn output_format(path: &Path, name: Option<&str>) -> PyResult<OutputF
         return OutputFormat::named(name).map_err(|error| to_python(error.about("format")));
     }
     OutputFormat::of_name(path).ok_or_else(|| {
-        let expected = "a name that ends in .ply, .compressed.ply, .spz, .sog, .ssog, .splat, .glb, \
+        let expected = "a name that ends in .ply, .compressed.ply, .spz, .sog, .ssog, .splat, .glb, .usdz, \
                         /meta.json or /lod-meta.json, or a format";
         to_python(Error::argument("path", expected, path.display().to_string()))
     })

@@ -3,7 +3,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`bytes`] | sizes in bytes, as users write them |
+//! | [`bytes`], [`byte_reader`] | sizes in bytes, as users write them; checked reading of untrusted bytes |
 //! | [`mod@choice`] | enums whose values have names |
 //! | [`error`], [`output`] | typed errors by cause; files that are written whole or not at all |
 //! | [`math`] | SIMD levels, lane functions, spherical harmonics, large arrays |
@@ -17,6 +17,7 @@
 //! | [`words`] | proposals for misspelt names |
 //! | [`raster`] | coverage without timing: edge functions, polygons, strips of pixels, samples |
 
+pub mod byte_reader;
 pub mod bytes;
 pub mod choice;
 pub mod error;

@@ -46,7 +46,7 @@ pub(super) struct Args {
     /// Scene files or SOG folders; "-" reads standard input
     #[arg(required = true)]
     scenes: Vec<PathBuf>,
-    /// File to write: .ply, .compressed.ply, .spz, .sog, .ssog (streamed SOG), .splat or .glb; or
+    /// File to write: .ply, .compressed.ply, .spz, .sog, .ssog (streamed SOG), .splat, .glb or .usdz; or
     /// FOLDER/meta.json or FOLDER/lod-meta.json for a SOG or streamed SOG in a folder
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
@@ -123,7 +123,7 @@ fn checked_format(args: &Args) -> Result<OutputFormat> {
     let format = args.format.or_else(|| OutputFormat::of_name(&args.output));
     let format = format.ok_or_else(|| {
         let expected =
-            "a name that ends in .ply, .compressed.ply, .spz, .sog, .ssog, .splat, .glb, /meta.json or /lod-meta.json, or --format";
+            "a name that ends in .ply, .compressed.ply, .spz, .sog, .ssog, .splat, .glb, .usdz, .usdc, .usda, /meta.json or /lod-meta.json, or --format";
         Error::argument("-o", expected, args.output.display())
     })?;
     WriteOptions::new(format).compression_level(args.compression_level).check()?;

@@ -35,7 +35,7 @@ use quadrille_suite::report::table::TextTable;
                   quadrille info mesh.glb"
 )]
 pub(super) struct Args {
-    /// Scene files (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb), folders of SOGs, or mesh
+    /// Scene files (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb, .usdz), folders of SOGs, or mesh
     /// files (.obj, .ply, .gltf, .glb, .bpt); "-" reads a scene from standard input
     #[arg(required = true, value_name = "SCENE")]
     scenes: Vec<PathBuf>,

@@ -92,8 +92,8 @@ impl SplatModel {
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Reading"))]
 #[non_exhaustive]
 pub struct LoadOptions {
-    /// Axes of an SPZ, also inside a glTF, that does not state them: three letters such as RDF (right, down,
-    /// forward) [default: RUB, as in the description of SPZ]
+    /// Axes of a USD whose writer kept those of PLY, or of an SPZ, also inside a glTF, that does not state them: three
+    /// letters such as RDF (right, down, forward) [default: those of the upAxis of USD; RUB for SPZ]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AXES", value_parser = str::parse::<SplatAxes>))]
     pub axes: Option<SplatAxes>,
     /// Level of detail of a streamed SOG; 0 is the finest
@@ -144,6 +144,8 @@ impl SplatAxes {
     pub const LUF: Self = Self::signed([true, true, false]);
     /// Right, up, forward: Unity.
     pub const RUF: Self = Self::signed([false, true, false]);
+    /// Right, forward, up: USD with z up.
+    pub const RFU: Self = Self { flipped: [false, true, false], has_vertical_z: true };
 
     const fn signed(flipped: [bool; 3]) -> Self {
         Self { flipped, has_vertical_z: false }
@@ -210,17 +212,5 @@ impl FromStr for SplatAxes {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axes_are_three_letters() {
-        for text in ["RDF", "RUB", "LUF", "RUF", "LDB", "RBU", "LFD", "RFU"] {
-            assert_eq!(text.parse::<SplatAxes>().unwrap().to_string(), text);
-        }
-        assert_eq!("rub".parse::<SplatAxes>().unwrap(), SplatAxes::RUB);
-        for text in ["", "RD", "RDFF", "DRF", "XYZ", "RUU", "RBB"] {
-            assert!(text.parse::<SplatAxes>().is_err(), "{text}");
-        }
-    }
-}
+#[path = "tests/units/encoding.rs"]
+mod tests;

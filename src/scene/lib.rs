@@ -3,7 +3,6 @@
 mod activate;
 pub mod activation;
 mod assemble;
-mod byte_reader;
 pub mod bytes;
 mod camera;
 pub mod cameras;

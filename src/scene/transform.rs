@@ -1,5 +1,7 @@
 //! Similarity transforms of splats: rotation, uniform scale, translation.
 
+use std::path::Path;
+
 use nalgebra::{Matrix3, Matrix4, Quaternion, Rotation3, UnitQuaternion, Vector3};
 use rayon::prelude::*;
 
@@ -77,6 +79,43 @@ impl RawColumns {
             self.scale.iter_mut().flatten().for_each(larger);
         }
         task.check()
+    }
+
+    /// Moves splats of `node` in the file `path` to the world. Returns a warning if their colours are only approximate.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] about `node` for a map that cannot be inverted; [`Error::Cancelled`].
+    pub(crate) fn place(
+        &mut self,
+        linear: &Matrix3<f64>,
+        translation: &Vector3<f64>,
+        path: &Path,
+        node: &str,
+        task: &Task,
+    ) -> Result<Option<String>> {
+        let lengths: [f64; 3] = [0, 1, 2].map(|i| linear.column(i).norm());
+        let scale = lengths.iter().sum::<f64>() / 3.0;
+        let unit = linear / scale;
+        let is_regular = unit.iter().all(|value| value.is_finite()) && unit.determinant() != 0.0;
+        let expected = "a map of splats that can be inverted";
+        let found = "a scale that is zero or not a number";
+        Error::malformed_if(!(scale > 0.0 && is_regular), path, node, expected, found)?;
+        let is_similar = (unit.transpose() * unit - Matrix3::identity()).amax() <= MAX_DEVIATION;
+        if !is_similar || unit.determinant() < 0.0 {
+            self.transform_linear(linear, translation, task)?;
+            return Ok((!is_similar && self.sh_degree() > 0).then(|| {
+                format!(
+                    "{node} scales splats by different factors per axis: their shapes follow exactly, their harmonics by the \
+                     nearest rotation"
+                )
+            }));
+        }
+        let rotation = match unit == Matrix3::identity() {
+            true => UnitQuaternion::identity(),
+            false => UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&unit)),
+        };
+        self.transform(&Similarity { rotation, scale, translation: *translation }, task)?;
+        Ok(None)
     }
 
     /// Transforms all splats by an invertible linear map and a translation. Means and covariances follow exactly.

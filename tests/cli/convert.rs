@@ -27,6 +27,8 @@ fn every_format_is_written_and_described() {
         ("a.sog", "SOG", "lossless WebP in a zip, version 2"),
         ("a.splat", ".splat", "8 bits"),
         ("a.glb", "glTF", "none, glTF 2.0"),
+        ("a.usdz", "USD", "none, USDZ"),
+        ("a.usda", "USD", "none, text"),
     ] {
         let document = place.document(&["convert", "scene.ply", "-o", name, "--json"]);
         assert_eq!(document["output"]["splats"], SPLATS, "{document}");

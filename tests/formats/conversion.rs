@@ -107,7 +107,11 @@ fn rotation_step(format: OutputFormat) -> f32 {
         OutputFormat::CompressedPly => 2.0 * 1.42 / 1023.0,
         OutputFormat::Spz3 | OutputFormat::Spz4 => 2.0 * 0.71 / 511.0,
         OutputFormat::DotSplat => 2.0 / 128.0,
-        OutputFormat::Ply | OutputFormat::Glb => 1e-6,
+        OutputFormat::Ply
+        | OutputFormat::Glb
+        | OutputFormat::Usda
+        | OutputFormat::Usdc
+        | OutputFormat::Usdz => 1e-6,
         // SOG.
         _ => 2.0 * 1.42 / 255.0,
     }
@@ -385,7 +389,14 @@ fn attribute_errors_are_those_of_the_format() {
         );
         assert!(errors.opacity.max <= 0.5 / 255.0 + 1e-6, "{name}: {errors:?}");
         assert!(errors.rotation_degrees.max < 2.0, "{name}: {errors:?}");
-        if matches!(format, OutputFormat::Ply | OutputFormat::Glb) {
+        if matches!(
+            format,
+            OutputFormat::Ply
+                | OutputFormat::Glb
+                | OutputFormat::Usda
+                | OutputFormat::Usdc
+                | OutputFormat::Usdz
+        ) {
             assert!(
                 errors.position.max == 0.0 && errors.log_scale.max < 1e-5,
                 "{name}: {errors:?}"
@@ -437,7 +448,11 @@ fn profiles_are_kept_or_named() {
             write_table(&path, table, format).unwrap();
             let kept = match format {
                 OutputFormat::Ply | OutputFormat::CompressedPly => profile,
-                OutputFormat::DotSplat | OutputFormat::Glb => None,
+                OutputFormat::DotSplat
+                | OutputFormat::Glb
+                | OutputFormat::Usda
+                | OutputFormat::Usdc
+                | OutputFormat::Usdz => None,
                 _ => by_flag,
             };
             let read = load_table(&path).unwrap();

@@ -51,6 +51,7 @@ mod scene_headers;
 mod scene_torture;
 mod scene_values;
 mod unused_columns;
+mod usd_stages;
 
 #[path = "../support/mod.rs"]
 mod support;

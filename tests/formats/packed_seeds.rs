@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::packed_hostile::small_files;
 use crate::packed_values::{small_ksplat, small_spz};
 use crate::support::packing::{Packed, Part};
+use crate::usd_stages::fixture;
 
 /// A streamed SOG in a zip: two levels, each the files of `sog`.
 fn streamed(sog: &[Part]) -> Vec<Part> {
@@ -38,6 +39,9 @@ pub(crate) fn seeds() -> BTreeMap<String, Vec<u8>> {
             seeds.insert("streamed.ssog".to_owned(), (zip.pack)(&streamed(&zip.parts)));
         }
         seeds.insert(name, bytes);
+    }
+    for name in ["placed.usda", "placed.usdc", "package.usdz"] {
+        seeds.insert(name.to_owned(), std::fs::read(fixture(name)).unwrap());
     }
     for version in [1, 2] {
         let extension = (version == 2).then_some(6);

@@ -175,8 +175,8 @@ fn the_peer_reads_each_format_alike() {
     let path = |name: &str| folder.path().join(name);
     let scenes = sources(folder.path());
     for format in OutputFormat::all() {
-        // It reads neither glTF nor streamed SOG.
-        if format == OutputFormat::Glb || format.has_levels() {
+        // It reads neither glTF, USD nor streamed SOG.
+        if matches!(format, OutputFormat::Glb | OutputFormat::Usda | OutputFormat::Usdc | OutputFormat::Usdz) || format.has_levels() {
             continue;
         }
         for scene in &scenes {

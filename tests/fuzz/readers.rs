@@ -14,7 +14,7 @@ use super::packing::Packed;
 
 /// All readers: extensions of scenes, `folder` (a SOG or a streamed SOG that is unzipped), and the formats of cameras and
 /// meshes.
-pub(crate) const READERS: [&str; 17] = [
+pub(crate) const READERS: [&str; 20] = [
     "ply",
     "compressed.ply",
     "spz",
@@ -22,6 +22,9 @@ pub(crate) const READERS: [&str; 17] = [
     "ssog",
     "folder",
     "glb",
+    "usda",
+    "usdc",
+    "usdz",
     "ksplat",
     "splat",
     "cameras-json",
@@ -71,7 +74,9 @@ pub(crate) fn has_mark(reader: &str, bytes: &[u8]) -> bool {
     let marks: &[&[u8]] = match reader {
         "ply" | "compressed.ply" | "mesh-ply" => &[b"ply"],
         "spz" => &[b"\x1f\x8b", b"NGSP"],
-        "sog" | "ssog" | "folder" => &[b"PK"],
+        "sog" | "ssog" | "folder" | "usdz" => &[b"PK"],
+        "usda" => &[b"#usda"],
+        "usdc" => &[b"PXR-USDC"],
         "glb" | "mesh-gltf" => &[b"glTF", b"{"],
         _ => &[b""],
     };

@@ -337,7 +337,7 @@ class Scene:
 
         Parameters
         ----------
-        path : the file; its name says the format (.ply, .compressed.ply, .spz, .sog, .splat, .glb).
+        path : the file; its name says the format (.ply, .compressed.ply, .spz, .sog, .splat, .glb, .usdz).
         format : the format where the name does not say it.
 
         Raises

@@ -6,11 +6,11 @@ use half::f16;
 
 use super::format_reader::{FormatReader, Reader, SceneSource};
 use crate::activation::{logit, take_linear_scales};
-use crate::byte_reader::ByteReader;
 use crate::encoding::SceneEncoding;
 use crate::scene_file::SceneFormat;
 use crate::splats::{MAX_SPLATS, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
+use quadrille_base::byte_reader::ByteReader;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, narrow};
 

@@ -16,6 +16,7 @@ mod sog;
 mod source_files;
 mod spz;
 mod unread;
+mod usd;
 mod write;
 
 use std::path::Path;
@@ -36,11 +37,12 @@ pub use write::{OutputFormat, WriteOptions, write_levels_if, write_table};
 use format_reader::{FormatReader, Reader, SceneSource};
 
 /// All known formats. The first match counts: by the first bytes of the file, else by its extension.
-const FORMATS: [&FormatReader; 9] = [
+const FORMATS: [&FormatReader; 10] = [
     &ply::COMPRESSED,
     &ply::FORMAT,
     &dot_splat::FORMAT,
     &spz::FORMAT,
+    &usd::FORMAT,
     &sog::FORMAT,
     &gltf::FORMAT,
     &ksplat::FORMAT,

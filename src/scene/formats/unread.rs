@@ -39,8 +39,6 @@ pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
         || zip_names(bytes).any(|name| name.ends_with(b".npy"))
     {
         Some("arrays of numpy (this program reads splats from files of their own formats)")
-    } else if begins(b"#usda") || begins(b"PXR-USDC") {
-        Some("USD (export the splats as PLY from the program that wrote it)")
     } else if begins(b"RAD0") {
         Some("RAD, levels of detail of Spark (use the file that it was built from)")
     } else if begins(b"LASF") {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{dot_splat, gltf, ply, sog, spz};
+use super::{dot_splat, gltf, ply, sog, spz, usd};
 use crate::chunk_order::improved_chunk_order;
 use crate::encoding::SplatModel;
 use crate::morton::improved_order;
@@ -11,6 +11,7 @@ use crate::table::{RawColumns, SplatTable, profile_of_model};
 use quadrille_base::output::{check_folder, write_folder, write_whole_if};
 use quadrille_base::shading::SplatOrder;
 use quadrille_base::{Error, Result, Task};
+use quadrille_usd::UsdEncoding;
 
 /// Format in which scenes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,12 @@ pub enum OutputFormat {
     DotSplat,
     /// GLB with `KHR_gaussian_splatting`.
     Glb,
+    /// USD (`ParticleField3DGaussianSplat`) in text.
+    Usda,
+    /// USD as a binary layer.
+    Usdc,
+    /// USD as a package of a binary layer.
+    Usdz,
 }
 
 /// Options of writing. An [`OutputFormat`] converts to options with the defaults.
@@ -105,7 +112,7 @@ impl<'a> WriteOptions<'a> {
 }
 
 /// Formats with their option names and extensions; the first matching extension wins. A folder has no extension.
-const OUTPUTS: [(OutputFormat, &str, &str); 10] = [
+const OUTPUTS: [(OutputFormat, &str, &str); 13] = [
     (OutputFormat::CompressedPly, "compressed-ply", ".compressed.ply"),
     (OutputFormat::Ply, "ply", ".ply"),
     (OutputFormat::Spz4, "spz4", ".spz"),
@@ -114,6 +121,9 @@ const OUTPUTS: [(OutputFormat, &str, &str); 10] = [
     (OutputFormat::StreamedSog, "streamed-sog", ".ssog"),
     (OutputFormat::DotSplat, "splat", ".splat"),
     (OutputFormat::Glb, "glb", ".glb"),
+    (OutputFormat::Usdz, "usdz", ".usdz"),
+    (OutputFormat::Usdc, "usdc", ".usdc"),
+    (OutputFormat::Usda, "usda", ".usda"),
     (OutputFormat::SogFolder, "sog-folder", ""),
     (OutputFormat::StreamedSogFolder, "streamed-sog-folder", ""),
 ];
@@ -123,7 +133,7 @@ const FOLDERS: [(OutputFormat, &str); 2] =
 
 impl OutputFormat {
     /// Format by the file name of `path`: `.ply`, `.compressed.ply`, `.spz` (version 4), `.sog`, `.ssog` (streamed SOG),
-    /// `.splat` or `.glb`, or the `meta.json` or `lod-meta.json` of a SOG or streamed SOG in a folder.
+    /// `.splat`, `.glb`, `.usdz`, `.usdc` or `.usda`, or the `meta.json` or `lod-meta.json` of a SOG or streamed SOG in a folder.
     pub fn of_name(path: &Path) -> Option<Self> {
         let mut folders = FOLDERS.into_iter();
         let is_named = |meta: &str| path.file_name().is_some_and(|name| name == meta);
@@ -210,7 +220,7 @@ impl OutputFormat {
     /// Highest degree of spherical harmonics that files can hold, 0 to 4.
     pub fn max_sh_degree(self) -> u8 {
         match self {
-            Self::Ply | Self::Spz3 | Self::Spz4 => 4,
+            Self::Ply | Self::Spz3 | Self::Spz4 | Self::Usda | Self::Usdc | Self::Usdz => 4,
             Self::CompressedPly | Self::Glb => 3,
             Self::Sog | Self::SogFolder | Self::StreamedSog | Self::StreamedSogFolder => 3,
             Self::DotSplat => 0,
@@ -234,7 +244,9 @@ impl OutputFormat {
     /// Warnings about content of `table` that the format cannot hold, one sentence each.
     pub fn losses(self, table: &SplatTable) -> Vec<String> {
         let mut losses = Vec::new();
-        if table.encoding.order == Some(SplatOrder::Distance) && self != Self::Glb {
+        let is_usd = matches!(self, Self::Usda | Self::Usdc | Self::Usdz);
+        let keeps_order = self == Self::Glb || is_usd;
+        if table.encoding.order == Some(SplatOrder::Distance) && !keeps_order {
             losses.push(
                 "the order by distance, which the scene states, is left out: draw the output with --order distance"
                     .to_owned(),
@@ -259,10 +271,11 @@ impl OutputFormat {
         }
         let model = table.model();
         let has_flag_only = matches!(self, Self::Spz3 | Self::Spz4);
-        let keeps_model = !has_flag_only && !matches!(self, Self::DotSplat | Self::Glb);
+        let has_no_model = is_usd || matches!(self, Self::DotSplat | Self::Glb);
+        let keeps_model = !has_flag_only && !has_no_model;
         let kept = match self {
             Self::Ply | Self::CompressedPly => table.profile_hint,
-            Self::DotSplat | Self::Glb => None,
+            _ if has_no_model => None,
             _ => profile_of_model(model.filter(|m| keeps_model || *m != SplatModel::Discs)),
         };
         if let Some(profile) = table.profile_hint.filter(|hint| Some(*hint) != kept) {
@@ -362,6 +375,9 @@ pub fn write_levels_if(
         }
         OutputFormat::DotSplat => dot_splat::write(table, path, task)?,
         OutputFormat::Glb => gltf::write(table, path, task)?,
+        OutputFormat::Usda => usd::write(table, UsdEncoding::Text, path, task)?,
+        OutputFormat::Usdc => usd::write(table, UsdEncoding::Binary, path, task)?,
+        OutputFormat::Usdz => usd::write(table, UsdEncoding::Package, path, task)?,
     };
     let write = |out: &mut dyn Write| -> io::Result<()> { out.write_all(&bytes) };
     write_whole_if(path, task, write, accept)

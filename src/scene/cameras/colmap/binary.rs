@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::model::{Lens, LensModel, Lenses, MAX_PARAMETERS, PosedImage};
-use crate::byte_reader::ByteReader;
+use quadrille_base::byte_reader::ByteReader;
 use quadrille_base::error::Result;
 
 /// Bytes per image point: f64 x, f64 y, u64 identifier.

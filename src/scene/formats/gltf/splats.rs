@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
-use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
-
 use super::accessor::BufferStore;
 use super::container::split;
-use super::instances::{MeshInstance, instances};
+use super::instances::instances;
 use super::json::{GltfDocument, GltfPrimitive};
 use super::nodes::PlacedNodes;
 use crate::activation::{take_linear_opacities, take_linear_scales};
@@ -18,7 +16,6 @@ use crate::formats::spz;
 use crate::scene_file::SceneFormat;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
-use crate::transform::Similarity;
 use quadrille_base::shading::SplatOrder;
 use quadrille_base::{Error, Result, Task};
 
@@ -40,9 +37,6 @@ const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 
 /// Splats that any document may have. Larger documents may have one per byte, so that instances multiply no small file.
 const MIN_SPLATS: usize = 1 << 16;
-
-/// Tolerance for the relative lengths of the axes of a node, and for the cosines between them.
-const SIMILARITY_TOLERANCE: f64 = 1e-4;
 
 pub(super) const LOSSES: &str = "no antialiasing flag; opacities and scales are linear";
 
@@ -102,7 +96,10 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
             rows += raw.rows();
             let most = source.bytes.len().max(MIN_SPLATS) as u64;
             Error::check_limit("splats in a document of this size", most, rows as u64)?;
-            warnings.extend(place_in_world(&mut raw, &instance, &store, source.task)?);
+            let (linear, translation) = instance.placement.parts();
+            let node = format!("nodes[{}]", instance.node);
+            let note = raw.place(&linear, &translation, source.path, &node, source.task)?;
+            warnings.extend(note);
             parts.push(raw);
         }
     }
@@ -281,41 +278,4 @@ fn attributes(
             })
             .collect::<Result<_>>()?,
     })
-}
-
-/// Moves splats of a mesh to the world. Returns a warning if their colours are only approximate.
-fn place_in_world(
-    raw: &mut RawColumns,
-    instance: &MeshInstance,
-    store: &BufferStore<'_>,
-    task: &Task,
-) -> Result<Option<String>> {
-    let (linear, translation) = instance.placement.parts();
-    let lengths: [f64; 3] = [0, 1, 2].map(|i| linear.column(i).norm());
-    let scale = lengths.iter().sum::<f64>() / 3.0;
-    let unit = linear / scale;
-    let is_regular = unit.iter().all(|value| value.is_finite()) && unit.determinant() != 0.0;
-    if !(scale > 0.0 && is_regular) {
-        let place = format!("nodes[{}]", instance.node);
-        let expected = "a map of splats that can be inverted";
-        return Err(store.malformed(place, expected, "a scale that is zero or not a number"));
-    }
-    let is_similar = (unit.transpose() * unit - Matrix3::identity()).amax() <= SIMILARITY_TOLERANCE;
-    if !is_similar || unit.determinant() < 0.0 {
-        raw.transform_linear(&linear, &translation, task)?;
-        return Ok((!is_similar && raw.sh_degree() > 0).then(|| {
-            format!(
-                "nodes[{}] scales splats by different factors per axis: their shapes follow exactly, their \
-                 harmonics by the nearest rotation",
-                instance.node
-            )
-        }));
-    }
-    let rotation = if unit == Matrix3::identity() {
-        UnitQuaternion::identity()
-    } else {
-        UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&unit))
-    };
-    raw.transform(&Similarity { rotation, scale, translation }, task)?;
-    Ok(None)
 }

@@ -8,11 +8,11 @@ use super::{
     TOC_ENTRY_BYTES, ZSTD_HEADER_BYTES,
 };
 use crate::activation::logit;
-use crate::byte_reader::ByteReader;
 use crate::encoding::{SceneEncoding, SplatAxes, SplatModel};
 use crate::formats::format_reader::SceneSource;
 use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
+use quadrille_base::byte_reader::ByteReader;
 use quadrille_base::{Error, Result, Task};
 
 /// Largest ratio of unpacked to packed bytes. No encoder gets near it; it bounds the memory that a header can request.

@@ -18,7 +18,6 @@ fn checkpoints_and_arrays_are_called_so() {
         (zip("ckpt_29999/data.pkl"), Some("PyTorch")),
         (zip("means.npy"), Some("numpy")),
         (b"\x93NUMPY\x01\x00".to_vec(), Some("numpy")),
-        (b"#usda 1.0\n".to_vec(), Some("USD")),
         (b"RAD0\x14\0\0\0".to_vec(), Some("Spark")),
         (b"LASF\0\0".to_vec(), Some("LAS")),
         (b"PAR1\0\0".to_vec(), Some("Parquet")),
