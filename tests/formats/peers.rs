@@ -176,7 +176,11 @@ fn the_peer_reads_each_format_alike() {
     let scenes = sources(folder.path());
     for format in OutputFormat::all() {
         // It reads neither glTF, USD nor streamed SOG.
-        if matches!(format, OutputFormat::Glb | OutputFormat::Usda | OutputFormat::Usdc | OutputFormat::Usdz) || format.has_levels() {
+        if matches!(
+            format,
+            OutputFormat::Glb | OutputFormat::Usda | OutputFormat::Usdc | OutputFormat::Usdz
+        ) || format.has_levels()
+        {
             continue;
         }
         for scene in &scenes {
