@@ -317,12 +317,5 @@ fn compact(blocks: &mut [SplatBlock], rest: &mut [Lanes], rows: usize, rest_slot
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_beyond_the_range_of_indices_are_refused() {
-        assert!(check_rows(MAX_SPLATS).is_ok());
-        assert!(matches!(check_rows(MAX_SPLATS + 1), Err(Error::Limit { .. })));
-    }
-}
+#[path = "tests/units/assemble.rs"]
+mod tests;

@@ -51,13 +51,12 @@ impl<'a> Bytes<'a> {
         })
     }
 
-    /// Moves to the position that is stored relative to its own, and returns the cursor behind the stored number.
-    pub(crate) fn jump(&mut self) -> Result<Self, Fault> {
+    /// Moves to the position that is stored relative to its own.
+    pub(crate) fn jump(&mut self) -> Result<(), Fault> {
         let start = self.at as u64;
         let offset = self.u64()?;
-        let behind = *self;
         // Offsets are signed; wrapping addition covers both directions.
         *self = Self::at(self.bytes, start.wrapping_add(offset));
-        Ok(behind)
+        Ok(())
     }
 }

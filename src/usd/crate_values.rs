@@ -113,18 +113,18 @@ impl<'a> CrateTables<'a> {
         value: u64,
         attribute: &mut Attribute<'a>,
     ) -> Result<(), Fault> {
-        let mut bytes = Bytes::at(self.bytes, payload_of(value));
-        let mut behind = bytes.jump()?;
-        let times = bytes.u64()?;
-        let mut times = Bytes::at(self.bytes, payload_of(times));
+        // Offsets lead over the data of nested values, behind which the numbers of the times and of the values stand.
+        let mut values = Bytes::at(self.bytes, payload_of(value));
+        values.jump()?;
+        let mut times = Bytes::at(self.bytes, payload_of(values.u64()?));
         let count = times.count(self.bytes.len() / 8)?;
-        behind.jump()?;
-        if behind.count(self.bytes.len() / 8)? != count {
+        values.jump()?;
+        if values.count(self.bytes.len() / 8)? != count {
             return Err(Fault::new("time samples", format!("{count} values"), "another number"));
         }
         let mut first: Option<(f64, u64)> = None;
         for _ in 0..count {
-            let (time, value) = (times.f64()?, behind.u64()?);
+            let (time, value) = (times.f64()?, values.u64()?);
             if first.is_none_or(|(first, _)| time < first) {
                 first = Some((time, value));
             }
@@ -265,8 +265,9 @@ impl<'a> CrateTables<'a> {
         if is_reference {
             for _ in 0..bytes.count(self.bytes.len())? {
                 bytes.u32()?;
-                let mut behind = *bytes;
-                *bytes = behind.jump()?;
+                // The data of the value, behind which the value itself stands.
+                bytes.jump()?;
+                bytes.u64()?;
             }
         }
         Ok(Arc { asset, path: if path == "/" { String::new() } else { path } })
