@@ -65,6 +65,7 @@ pub(crate) type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'
 /// Options of a gsplat call.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
+#[allow(clippy::struct_excessive_bools, reason = "options that are on or off")]
 pub(crate) struct Drawing {
     profile: String,
     /// Model of the cameras: `pinhole` or `ortho`.

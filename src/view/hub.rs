@@ -27,7 +27,7 @@ pub(crate) type ClientId = u64;
 /// Work for the emulating thread.
 #[derive(Debug, Clone)]
 pub(crate) enum SlowJob {
-    Map(MapRequest),
+    Map(Box<MapRequest>),
     /// A still with a picture of the scalar renderer or of the emulated pipeline.
     Still(Box<PictureRequest>),
 }

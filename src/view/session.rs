@@ -172,7 +172,7 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
         }
         ClientMessage::Got { bytes } => client.outbox.got(bytes, now, &mut client.link),
         ClientMessage::Pace { scale, quality } => client.pace.choose(scale, quality),
-        ClientMessage::Map(request) => client.queue_slow(SlowJob::Map(request)),
+        ClientMessage::Map(request) => client.queue_slow(SlowJob::Map(Box::new(request))),
         ClientMessage::Cancel { id } => client.cancel(id),
         ClientMessage::Probe(request) => return client.mailbox.side(SideJob::Probe(request)),
         ClientMessage::Measure { id } => return client.mailbox.side(SideJob::Measure { id }),

@@ -18,7 +18,7 @@ fn place() -> Place {
 fn drawn(place: &Place, name: &str, flags: &[&str]) -> Frame {
     let scene = ["render", "room.ply", "--cameras", "room.cameras.json", "-o", name];
     place.expect(DONE, &[&scene[..], &SIZE, flags].concat());
-    read_picture(&place.path(name)).unwrap()
+    read_picture(place.path(name)).unwrap()
 }
 
 fn furthest(a: &Frame, b: &Frame) -> f32 {
@@ -76,7 +76,7 @@ fn a_moving_camera_sees_the_mean_of_its_pictures() {
         let name = format!("{time}.npy");
         let flags = ["render", "room.ply", "--cameras", &file, "--view", "0", "-o", &name];
         place.expect(DONE, &[&flags[..], &SIZE].concat());
-        read_picture(&place.path(&name)).unwrap()
+        read_picture(place.path(&name)).unwrap()
     });
     let expected = mean(&pictures);
     for (found, expected) in found.pixels().iter().zip(&expected) {

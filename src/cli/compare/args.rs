@@ -30,6 +30,7 @@ use quadrille_scene::cameras::ViewSpec;
 /// a circle of 8 views around its content, unless flags choose other views.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "flags that are given or not")]
 pub(in crate::cli) struct Args {
     /// Picture, folder of pictures, film, scene or sequence; "-" reads standard input
     pub(super) a: PathBuf,

@@ -34,7 +34,7 @@ pub(super) fn moments_on_plane(
         let px = [0, 1].map(|axis| {
             view.focal_px[axis] * on_plane.at[axis] + view.principal_from_centre_px[axis]
         });
-        is_seen |= px.iter().zip(region).all(|(px, [low, high])| (low..=high).contains(&px));
+        is_seen |= px.iter().zip(region).all(|(px, [low, high])| (low..=high).contains(px));
         px
     });
     let (mean, [xx, xy, yy]) = moments(&images);
