@@ -96,7 +96,7 @@ pub fn line(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     quoted.collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// A cell that was read, without the apostrophe that [`line`] has put before it.
+/// A cell that was read, without the apostrophe that [`line()`] has put before it.
 pub fn unmarked(cell: &str) -> &str {
     match cell.strip_prefix(TEXT_MARK) {
         Some(text) if text.len() > 1 && text.starts_with(FORMULA) => text,
