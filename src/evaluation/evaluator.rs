@@ -224,7 +224,9 @@ impl Evaluator<'_> {
             lpips = self.lpips.measure(pictures.each_ref(), protocol)?;
             if self.ssimulacra2 {
                 let distorted = &pictures[1 - original];
-                score = Some(ssimulacra2(&pictures[original], distorted, protocol)?);
+                let found = ssimulacra2(&pictures[original], distorted, protocol);
+                let named = format!("{}, for SSIMULACRA2", [&pair.a, &pair.b][original]);
+                score = Some(found.map_err(|error| error.about(&named))?);
             }
         }
         let share = |mask: &Vec<bool>| {

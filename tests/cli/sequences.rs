@@ -95,7 +95,7 @@ fn emulated_frames_show_the_scenes_in_order() {
         place.document(&[&call[..], &STILL, flags].concat())
     };
     let cycles = |document: &serde_json::Value, view: usize| {
-        document["views"][view]["variants"][0]["cycles"].as_u64().unwrap()
+        document["views"][view]["methods"][0]["cycles"].as_u64().unwrap()
     };
     let film = sim("frames", &[]);
     for (at, scene) in scenes.iter().enumerate() {
