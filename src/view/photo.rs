@@ -73,8 +73,10 @@ impl Crop {
                 begin >= 0.0 && end <= f64::from(self.photo[axis])
             };
             let mut inside = (0..self.picture[axis]).filter(is_inside);
-            let first = inside.next().unwrap_or(0);
-            [first, inside.next_back().map_or(first, |last| last + 1)]
+            let first = inside.next();
+            // A single pixel is the first and the last.
+            let last = inside.next_back().or(first);
+            [first.unwrap_or(0), last.map_or(0, |last| last + 1)]
         });
         let whole = self.picture.map(|side| [0, side]);
         let [[x0, x1], [y0, y1]] = area;
