@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import importlib
 import inspect
@@ -36,7 +37,9 @@ def test_every_function_has_a_docstring() -> None:
         value = getattr(quadrille, name)
         assert value.__doc__, name
         if isinstance(value, type):
-            public = [member for member in vars(value) if not member.startswith("_")]
+            fields = [field.name for field in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+            assert all(field in value.__doc__ for field in fields), name
+            public = [member for member in vars(value) if not member.startswith("_") and member not in fields]
             missing = [member for member in public if not inspect.getdoc(getattr(value, member))]
             assert not missing, (name, missing)
 

@@ -99,8 +99,9 @@ def test_small_splats_have_the_footprint_of_the_derivative() -> None:
     case = gsplat_scenes.cases()["tiny"]
     plain, alphas, _ = rasterization(**case.arguments())
     points, other, _ = rasterization(**case.arguments(), with_ut=True)
-    assert 0 < np.abs(points - plain).max() < 2e-3
-    assert np.abs(other - alphas).max() < 2e-3
+    # Of values up to 4.
+    assert 0 < np.abs(points - plain).max() < 0.02
+    assert np.abs(other - alphas).max() < 0.005
 
 
 def test_coefficients_of_zero_are_a_pinhole() -> None:
