@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use nalgebra::Matrix4;
-use quadrille_base::{Error, Result};
+use quadrille_base::{Error, Result, Task};
 
 use crate::layer::{Arc, Fault, Layer, Prim, Specifier, Value};
 use crate::transform::local_transform;
@@ -58,11 +58,11 @@ pub(crate) struct Composed<'s, 'a> {
     depth: usize,
 }
 
-fn read_layer(bytes: &[u8]) -> Option<Result<Layer<'_>, Fault>> {
+fn read_layer<'b>(bytes: &'b [u8], task: &Task) -> Option<Result<Layer<'b>, Fault>> {
     if bytes.starts_with(BINARY_MARK) {
         Some(crate_reader::read(bytes))
     } else {
-        bytes.starts_with(TEXT_MARK).then(|| text_reader::read(bytes))
+        bytes.starts_with(TEXT_MARK).then(|| text_reader::read(bytes, task))
     }
 }
 
@@ -92,6 +92,7 @@ impl<'a> UsdStage<'a> {
         bytes: &'a [u8],
         path: &'a Path,
         read_beside: &mut dyn FnMut(&str) -> Result<Vec<u8>>,
+        task: &Task,
     ) -> Result<Self> {
         let malformed =
             |fault: Fault| Error::malformed(path, fault.place, fault.expected, fault.found);
@@ -110,14 +111,16 @@ impl<'a> UsdStage<'a> {
         while let Some(name) = stage.names.get(stage.layers.len()).cloned() {
             let read = match (&package, stage.layers.len()) {
                 (Some((_, files)), _) => {
-                    files.get(&name).and_then(|range| read_layer(&bytes[range.clone()]))
+                    files.get(&name).and_then(|range| read_layer(&bytes[range.clone()], task))
                 }
-                (None, 0) => read_layer(bytes),
+                (None, 0) => read_layer(bytes, task),
                 (None, _) => read_beside(&name).ok().and_then(|bytes| {
                     stage.bytes += bytes.len();
-                    Some(read_layer(&bytes)?.map(Layer::into_owned))
+                    Some(read_layer(&bytes, task)?.map(Layer::into_owned))
                 }),
             };
+            // A text that is read no further has a fault that does not matter.
+            task.check()?;
             let layer = match read {
                 Some(layer) => layer.map_err(|mut fault| {
                     if stage.names.len() > 1 || package.is_some() {

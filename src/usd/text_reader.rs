@@ -3,6 +3,7 @@
 use crate::TEXT_MARK;
 use crate::layer::{Arc, Fault, Layer, NumberArray, Numbers, Prim, Specifier, Value};
 use crate::text_scanner::Scanner;
+use quadrille_base::Task;
 
 /// Most prims inside each other (assumed; deeper ones are an error, so that reading needs little stack).
 const MAX_DEPTH: usize = 100;
@@ -12,13 +13,13 @@ const MODIFIERS: [&str; 9] =
     ["custom", "uniform", "varying", "config", "prepend", "append", "add", "delete", "reorder"];
 
 /// Reads a layer in text.
-pub(crate) fn read(text: &[u8]) -> Result<Layer<'static>, Fault> {
+pub(crate) fn read(text: &[u8], task: &Task) -> Result<Layer<'static>, Fault> {
     let mut scanner = Scanner::new(text);
     if !text.starts_with(TEXT_MARK) {
         return Err(scanner.error("#usda"));
     }
     scanner.skip_line();
-    let mut reader = TextReader { scanner, prims: vec![Prim::default()] };
+    let mut reader = TextReader { scanner, prims: vec![Prim::default()], task };
     if reader.scanner.peek() == b'(' {
         reader.metadata(0)?;
     }
@@ -66,9 +67,13 @@ impl NumberType {
     }
 }
 
+/// Numbers between two looks at the task, a multiple of the widths of items: a millisecond's work.
+const CHECKED: usize = 12 << 10;
+
 struct TextReader<'a> {
     scanner: Scanner<'a>,
     prims: Vec<Prim<'static>>,
+    task: &'a Task,
 }
 
 impl<'a> TextReader<'a> {
@@ -214,6 +219,9 @@ impl<'a> TextReader<'a> {
         self.scanner.expect(b'[')?;
         while !self.scanner.takes(b']') {
             let first = numbers.len();
+            if first.is_multiple_of(CHECKED) && self.task.is_cancelled() {
+                return Err(self.scanner.error("a reader that is not cancelled"));
+            }
             match of.width {
                 1 => numbers.push(self.scanner.number()?),
                 _ => self.components(of, &mut |scanner| {

@@ -228,6 +228,8 @@ class GaussianRasterizer:
             "near": _NEAR,
             "far": np.inf,
             "least_radius": 0.0,
+            "unscented": False,
+            "distortion": [],
             "low_pass": _LOW_PASS,
             "depth": None,
             "meta": True,

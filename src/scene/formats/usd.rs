@@ -29,7 +29,8 @@ pub(super) const FORMAT: FormatReader = FormatReader {
 };
 
 fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
-    let stage = UsdStage::open(source.bytes, source.path, &mut |name| read_beside(source, name))?;
+    let mut beside = |name: &str| read_beside(source, name);
+    let stage = UsdStage::open(source.bytes, source.path, &mut beside, source.task)?;
     let scene = stage.splats()?;
     let own = if scene.is_z_up { SplatAxes::RFU } else { SplatAxes::RUB };
     let axes = source.options.axes.unwrap_or(own);
