@@ -221,7 +221,7 @@ class GaussianRasterizer:
             axes,
             take(plain["opacities"], "opacities", (count,)),
         )
-        drawing = {
+        drawing: dict[str, Any] = {
             "camera_model": "pinhole",
             "profile": "inria-aa" if settings.antialiasing else "inria",
             "size": (width, height),
