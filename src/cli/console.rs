@@ -67,6 +67,9 @@ pub(crate) fn command_line() -> String {
 pub(crate) enum Exit {
     Done,
     CheckFailed,
+    /// Ended by the interrupt that the command awaits.
+    #[cfg(feature = "view")]
+    Interrupted,
 }
 
 impl Exit {

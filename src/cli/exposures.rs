@@ -8,7 +8,7 @@ use quadrille_base::image::exposure::exposed;
 use quadrille_scene::cameras::Exposures;
 
 /// Flag for exposures that a trainer learned.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct ExposureFlags {
     /// Apply the exposures that the 3DGS trainer learned for its pictures (exposure.json): the colours of
     /// each view, over the background, are transformed by the matrix with the name of the view and clamped;

@@ -39,6 +39,8 @@ mod usage;
 mod view;
 #[cfg(feature = "view")]
 mod view_mesh;
+#[cfg(feature = "view")]
+mod view_open;
 mod view_page;
 mod views;
 
@@ -178,6 +180,8 @@ fn run_command(args: &[OsString], base: Config) -> u8 {
     match command.run(&session, program.clone()) {
         Ok(Exit::Done) => 0,
         Ok(Exit::CheckFailed) => 1,
+        #[cfg(feature = "view")]
+        Ok(Exit::Interrupted) => interrupt::EXIT_CODE,
         Err(error) => {
             let code = exit_code(&error);
             let error = match (error.downcast::<Error>(), program.find_subcommand(&name)) {

@@ -17,6 +17,7 @@ use super::options::{DrawFlags, RuleFlags};
 use super::outputs::colour_behind;
 use super::session::Session;
 use super::view_mesh::{MeshSettings, is_mesh};
+use super::view_open::Opener;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::whole_number;
@@ -24,17 +25,19 @@ use quadrille_base::shading::Profile;
 use quadrille_base::text_file::read_text;
 use quadrille_evaluation::picture_folder::PictureFolder;
 use quadrille_gpu::config::Config;
+use quadrille_render::convert::Step;
 use quadrille_scene::cameras::{CameraTransform, Framing, FramingTarget, ViewSpec, Views};
 use quadrille_scene::{Camera, LoadOptions, Scene, Splats};
 use quadrille_view::{
-    Access, Commands, ListedView, SceneContent, Show, ShownScene, is_token, new_token, serve,
+    Access, Commands, ListedView, OpenScene, SceneContent, Show, ShownScene, is_token, new_token,
+    serve,
 };
 
 /// Show a scene in a browser, with the exact picture as soon as the camera rests
 ///
 /// Prints an address to open, and serves it until it is interrupted. On a server, the address is opened on the user's own
 /// machine through ssh, with the printed command. Only users with the address can see the scene.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// Scene or mesh of any format that the README lists, or the name of a procedural mesh
@@ -48,6 +51,9 @@ pub(super) struct Args {
     /// Read the scenes again when their files change, as during training
     #[arg(long)]
     watch: bool,
+    /// Show no scenes but the given ones: pages can neither list their folder nor send files
+    #[arg(long)]
+    no_open: bool,
     /// Print a JSON document with the address instead of text
     #[arg(long)]
     json: bool,
@@ -77,7 +83,7 @@ const EXAMPLES: &str = "Examples:
   quadrille view point_cloud.ply --watch";
 
 /// Flags for the server.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Server")]
 struct ServerFlags {
     /// Port; one of the next nine if it is taken; 0 lets the system choose
@@ -93,14 +99,19 @@ struct ServerFlags {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Maximum number of pages open at a time
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
-    viewers: u16,
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = |text: &str| within(text, 1, 16))]
+    viewers: u32,
     /// Maximum number of pixels per exact picture; larger windows are drawn smaller
-    #[arg(long, value_name = "N", default_value_t = 8_300_000, value_parser = clap::value_parser!(u32).range(65_536..=67_108_864))]
+    #[arg(long, value_name = "N", default_value_t = 8_300_000, value_parser = |text: &str| within(text, 65_536, 67_108_864))]
     max_pixels: u32,
     /// Exit after this many minutes without an open page
-    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "MINUTES", value_parser = |text: &str| within(text, 1, 100_000))]
     idle_exit: Option<u32>,
+}
+
+fn within(text: &str, least: u32, most: u32) -> std::result::Result<u32, String> {
+    let number = whole_number(text).ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("expected a whole number from {least} to {most}"))
 }
 
 fn parse_host_name(text: &str) -> std::result::Result<String, String> {
@@ -114,59 +125,18 @@ fn parse_host_name(text: &str) -> std::result::Result<String, String> {
 }
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
-    args.views.check()?;
     let access = args.server.access(session)?;
-    let Some(background) = colour_behind(args.draw.background, None) else {
-        let expected = "a colour, since pages show opaque pictures";
-        return Err(Error::argument("--background", expected, "transparent"));
-    };
-    let exposures = args.exposures.load(args.draw.background, false)?;
-    let (first, opened) = args.shown(&args.scene, session)?;
-    let mut commands = vec![args.commands(&first)];
-    let placing = match opened {
-        Opened::Splats(scene) => args.placing(&args.scene, &scene.splats, session)?,
-        Opened::Mesh(placing) => *placing,
-    };
-    let views = placing.views;
-    commands[0].camera_file = views.file.clone();
-    let mut scenes = vec![first];
-    if let Some(path) = &args.with {
-        let (second, _) = args.shown(path, session)?;
-        let camera_file = views.file.clone().filter(|file| args.are_read_for(path, file, &views));
-        commands.push(Commands { camera_file, ..args.commands(&second) });
-        scenes.push(second);
-    }
-    let completed = views.completed.as_ref();
-    let target = completed.and_then(|view| view.target);
-    let up = completed.and_then(|view| view.up);
-    let up = up.or_else(|| common_up(&views.cameras)).unwrap_or(placing.up);
-    let listed = with_photos(&views, args.photos.as_deref(), session)?;
-    let size = args.views.size();
-    let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
-    let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
-    let show = Show {
-        scenes,
-        views: listed,
-        target: target.unwrap_or(placing.subject.centre.into()),
-        up,
-        radius: placing.subject.radius,
-        size: first_size.filter(|_| has_size),
-        background,
-        stop: args.rules.stop,
-        near: args.rules.depth.near.near,
-        order: args.rules.depth.order,
-        exposures: exposures.map(super::exposures::ViewExposures::into_exposures),
-        level: session.level,
-        config: Config::default(),
-        watch: args.watch,
-        commands,
-    };
+    let show = args.show(session, args.opener(session))?;
     let pool = session.new_pool()?;
     let token = access.token.clone();
     let name = args.server.name();
     let announce = |address: SocketAddr| args.announce(address, &name, &token);
-    serve(show, &access, &PROGRAM, pool, session.task, announce)?;
-    Ok(Exit::Done)
+    match serve(show, &access, &PROGRAM, pool, session.task, announce) {
+        Ok(()) => Ok(Exit::Done),
+        // An interrupt is how users end it.
+        Err(Error::Cancelled) => Ok(Exit::Interrupted),
+        Err(error) => Err(error),
+    }
 }
 
 /// An opened scene. Views of splats are searched later and for the first scene only, since the search is slow.
@@ -182,6 +152,89 @@ struct Placing {
 }
 
 impl Args {
+    /// The scenes with their views, read.
+    pub(super) fn show(
+        &self,
+        session: &Session,
+        opener: Option<Arc<dyn OpenScene>>,
+    ) -> Result<Show> {
+        self.views.check()?;
+        let Some(background) = colour_behind(self.draw.background, None) else {
+            let expected = "a colour, since pages show opaque pictures";
+            return Err(Error::argument("--background", expected, "transparent"));
+        };
+        let exposures = self.exposures.load(self.draw.background, false)?;
+        let (first, opened) = self.shown(&self.scene, session)?;
+        let mut commands = vec![self.commands(&first)];
+        let placing = match opened {
+            Opened::Splats(scene) => self.placing(&self.scene, &scene.splats, session)?,
+            Opened::Mesh(placing) => *placing,
+        };
+        let views = placing.views;
+        commands[0].camera_file = views.file.clone();
+        let mut scenes = vec![first];
+        if let Some(path) = &self.with {
+            let (second, _) = self.shown(path, session)?;
+            let camera_file =
+                views.file.clone().filter(|file| self.are_read_for(path, file, &views));
+            commands.push(Commands { camera_file, ..self.commands(&second) });
+            scenes.push(second);
+        }
+        let completed = views.completed.as_ref();
+        let target = completed.and_then(|view| view.target);
+        let up = completed.and_then(|view| view.up);
+        let up = up.or_else(|| common_up(&views.cameras)).unwrap_or(placing.up);
+        let listed = with_photos(&views, self.photos.as_deref(), session)?;
+        let size = self.views.size();
+        let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
+        let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
+        Ok(Show {
+            scenes,
+            views: listed,
+            target: target.unwrap_or(placing.subject.centre.into()),
+            up,
+            radius: placing.subject.radius,
+            size: first_size.filter(|_| has_size),
+            background,
+            stop: self.rules.stop,
+            near: self.rules.depth.near.near,
+            order: self.rules.depth.order,
+            exposures: exposures.map(super::exposures::ViewExposures::into_exposures),
+            level: session.level,
+            config: Config::default(),
+            watch: self.watch,
+            commands,
+            opener,
+        })
+    }
+
+    /// The same call for another scene: without the flags that describe the given one and its views.
+    pub(super) fn of_scene(&self, scene: &Path) -> Self {
+        let size = self.views.size();
+        Self {
+            scene: scene.to_owned(),
+            with: None,
+            photos: None,
+            reading: LoadOptions::default(),
+            filters: Filters::default(),
+            views: ViewSpec::default().with_size(size),
+            path: PathFlags::default(),
+            exposures: ExposureFlags::default(),
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn given(&self) -> &Path {
+        &self.scene
+    }
+
+    fn opener(&self, session: &Session) -> Option<Arc<dyn OpenScene>> {
+        match self.no_open {
+            true => None,
+            false => Some(Arc::new(Opener::new(self.clone(), session.clone()))),
+        }
+    }
+
     fn shown(&self, path: &Path, session: &Session) -> Result<(ShownScene, Opened)> {
         let expected = "a file, which the server names and reads again when it changes";
         Error::refuse_if(path == Path::new("-"), "SCENE", expected, "standard input (-)")?;
@@ -200,8 +253,10 @@ impl Args {
         };
         let (file, options, filters) = (path.to_owned(), self.reading, self.filters.clone());
         let task = session.task;
-        let reader =
-            move || Ok(SceneContent::Splats(Arc::new(filters.load(&file, options, task)?)));
+        let reader = move |steps: &[Step]| {
+            let scene = filters.with(steps).load(&file, options, task)?;
+            Ok(SceneContent::Splats(Arc::new(scene)))
+        };
         let profile = self.draw.profile(scene.profile_hint, session)?;
         if profile.is_disc {
             let text = "maps and pictures of the emulated pipeline show the discs (2DGS) as flat 3D Gaussians";
@@ -271,7 +326,7 @@ impl Args {
 
 fn shown_mesh(path: &Path, settings: MeshSettings) -> Result<(ShownScene, Opened)> {
     let (file, opened) = (path.to_owned(), settings.open(path)?);
-    let reader = move || Ok(SceneContent::Mesh(settings.open(&file)?.drawer));
+    let reader = move |_: &[Step]| Ok(SceneContent::Mesh(settings.open(&file)?.drawer));
     let shown = ShownScene {
         path: path.to_owned(),
         // The profile has no effect on meshes.
@@ -325,7 +380,7 @@ impl ServerFlags {
             port: self.port,
             host_names: self.host_name.clone(),
             token,
-            viewers: self.viewers.into(),
+            viewers: self.viewers as usize,
             max_pixels: self.max_pixels.into(),
             idle_exit: self.idle_exit.map(|minutes| Duration::from_secs(60 * u64::from(minutes))),
         })

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::encode::{Uncoded, microseconds};
+use super::film::FlownPath;
 use super::header::{Codec, Kind, NOTHING_IN_VIEW, PREVIEW};
 use super::hub::{Client, ClientId, Hub};
 use super::mailbox::{DrawJob, SideJob};
@@ -25,25 +26,23 @@ use quadrille_base::image::metrics::{Protocol, compare};
 use quadrille_base::image::{files, to_8_bit};
 use quadrille_base::math::narrow;
 use quadrille_render::cpu::RenderSettings;
-use quadrille_scene::cameras::fly_keys;
 use quadrille_scene::{Camera, Projection};
-use quadrille_suite::report::cameras::{camera_json, camera_path_json};
+use quadrille_suite::report::cameras::camera_json;
 
 /// Lossless stills that take longer on the link are preceded by a lossy preview.
 const LONG: Duration = Duration::from_millis(300);
 const PREVIEW_QUALITY: u8 = 90;
 const LISTED_SPLATS: usize = 64;
-const PATH_SIZE_PX: [u32; 2] = [1920, 1080];
 
 pub(crate) struct Artist {
     hub: Arc<Hub>,
     look: Arc<Look>,
-    pool: ThreadPool,
+    pool: Arc<ThreadPool>,
     painter: Painter,
 }
 
 impl Artist {
-    pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: ThreadPool) -> Self {
+    pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: Arc<ThreadPool>) -> Self {
         let painter = Painter::new(Arc::clone(&look));
         Self { hub, look, pool, painter }
     }
@@ -108,16 +107,17 @@ impl Artist {
         let stages = stages.into_iter().filter(|(_, time)| !time.is_zero());
         let stages: Vec<_> =
             stages.map(|(name, time)| json!([name, time.as_secs_f64() * 1e3])).collect();
-        let scenes = stage
-            .scenes
-            .iter()
-            .filter_map(|scene| Some(json!([&scene.name, scene.splats().ok()?.size_bytes()])));
+        let scenes = stage.scenes.iter().filter_map(|scene| {
+            let [whole, filtered] = scene.splat_bytes()?;
+            let rows = [json!([&scene.name, whole]), json!(["filtered splats", filtered])];
+            Some(rows.into_iter().take(if filtered > 0 { 2 } else { 1 }))
+        });
         let parts = [
             json!(["renderer", self.painter.used_bytes()]),
             json!(["this picture", still.size_bytes()]),
             json!(["whole server", resident_bytes()]),
         ];
-        let memory: Vec<_> = scenes.chain(parts).collect();
+        let memory: Vec<_> = scenes.flatten().chain(parts).collect();
         json!({"t": "stats", "stages_ms": stages, "memory_bytes": memory})
     }
 
@@ -160,7 +160,7 @@ impl Artist {
     fn probe(&mut self, id: ClientId, request: &ProbeRequest, stage: &Stage) -> Result<()> {
         let (drawn, pixel) = (request.shot.drawn()?, [request.x, request.y]);
         let camera = camera_of(&request.shot.cam, request.shot.size(), &self.look.views)?;
-        let scene = &stage.scenes[drawn.scene];
+        let scene = stage.scene(&drawn)?;
         if let SceneContent::Mesh(mesh) = &scene.content {
             // A mesh has no splats to list; its surface is a centre for movements.
             let pinhole = camera.as_pinhole();
@@ -171,7 +171,7 @@ impl Artist {
             return Ok(());
         }
         let settings = RenderSettings {
-            profile: self.look.profile(scene, drawn.profile),
+            profile: self.look.profile(&scene, drawn.profile),
             level: self.look.level,
         };
         let (splats, renderer) = (scene.splats()?, &mut self.painter.renderer);
@@ -268,22 +268,14 @@ impl Artist {
     }
 
     fn fly(&self, id: ClientId, request: &FlyRequest) -> Result<()> {
-        let views = &self.look.views;
-        let keys = request
-            .keys
-            .iter()
-            .map(|key| Ok((camera_of(&key.cam, PATH_SIZE_PX, views)?, key.seconds)));
-        let keys: Vec<_> = keys.collect::<Result<_>>()?;
-        let cameras = fly_keys(&keys, request.fps)?;
-        let path = camera_path_json(&cameras, request.fps)?;
-        let all: Vec<Value> = cameras.iter().map(|camera| page_camera(camera, 1.0)).collect();
+        let path = FlownPath::new(request, &self.look.views)?;
         self.hub.with(id, |client| {
             client.send(&json!({
                 "t": "fly",
                 "id": request.id,
                 "fps": request.fps,
-                "cameras": all,
-                "camera_path": path,
+                "cameras": path.for_page(),
+                "camera_path": path.text,
             }));
         });
         Ok(())

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::camera_request::CameraRequest;
+use super::film;
 use super::message::{FlagsRequest, Shot};
 use super::painter::Look;
 use super::source::{Drawn, RendererName};
@@ -52,14 +53,18 @@ impl Commands {
         let place = self.place(shot, &look.views);
         let needs_file = place.is_none();
         let place = place.or_else(|| Some(place_in(&file.as_ref()?.0, shot)));
-        let render = place.as_ref().map(|place| self.drawing(drawn, place, &camera, look));
+        let render = place.as_ref().map(|place| self.drawing(&drawn, place, &camera, look));
         let sim = place.as_ref().map(|place| {
             let method = request.map.map(|variant| format!("--method={}", variant.0));
             let maps = method.into_iter().chain([format!("--maps={MAPS}")]);
             let maps = maps.filter(|_| request.map.is_some()).collect();
-            self.simulating(drawn, place, &camera, look, maps)
+            self.simulating(&drawn, place, &camera, look, maps)
         });
         let file = file.map(|(name, text)| json!({"name": name, "text": text}));
+        let [path, film] = ["camera_path.json", film::extension()];
+        let [path, film] = [path, film].map(|extension| format!("{}.{extension}", self.stem()));
+        let flown = [&[format!("--path={path}")], &*sides(shot)].concat();
+        let flown = self.drawing_to(&film, &drawn, &flown, &camera, look);
         Ok(json!({
             "t": "flags",
             "id": request.id,
@@ -67,6 +72,7 @@ impl Commands {
             "sim": sim,
             "file": file,
             "needs_file": needs_file,
+            "film": {"name": film, "path": path, "command": flown},
         }))
     }
 
@@ -105,23 +111,33 @@ impl Commands {
     }
 
     /// The command that draws the picture.
-    fn drawing(&self, drawn: Drawn, place: &[String], camera: &Camera, look: &Look) -> String {
+    fn drawing(&self, drawn: &Drawn, place: &[String], camera: &Camera, look: &Look) -> String {
+        let is_layer =
+            drawn.renderer == RendererName::Cpu && drawn.layer.is_some() && !self.is_mesh;
+        let output = if is_layer { "picture.{aov}.png" } else { "picture.png" };
+        self.drawing_to(output, drawn, place, camera, look)
+    }
+
+    fn drawing_to(
+        &self,
+        output: &str,
+        drawn: &Drawn,
+        place: &[String],
+        camera: &Camera,
+        look: &Look,
+    ) -> String {
         let own = |flag: String| vec![flag];
-        let (name, flags, output) = match (self.is_mesh, drawn.renderer, drawn.layer) {
-            (true, ..) => ("mesh", vec![], "picture.png"),
-            (_, RendererName::Emulated(variant), _) => {
-                ("sim", own(format!("--method={variant}")), "picture.png")
+        let (name, flags) = match (self.is_mesh, drawn.renderer, drawn.layer) {
+            (true, ..) => ("mesh", vec![]),
+            (_, RendererName::Emulated(variant), _) => ("sim", own(format!("--method={variant}"))),
+            (_, RendererName::Reference, _) => {
+                ("render", [&*self.render, &own("--backend=reference".to_owned())].concat())
             }
-            (_, RendererName::Reference, _) => (
-                "render",
-                [&*self.render, &own("--backend=reference".to_owned())].concat(),
-                "picture.png",
-            ),
-            (_, RendererName::Cpu, None) => ("render", self.render.clone(), "picture.png"),
+            (_, RendererName::Cpu, None) => ("render", self.render.clone()),
             (_, RendererName::Cpu, Some(layer)) => {
                 let layer =
                     ["--aov".to_owned(), layer.name().to_owned(), "--aov-colours".to_owned()];
-                ("render", [&*self.render, &layer].concat(), "picture.{aov}.png")
+                ("render", [&*self.render, &layer].concat())
             }
         };
         let output = ["-o".to_owned(), output.to_owned()];
@@ -136,7 +152,7 @@ impl Commands {
     /// The command that simulates the draw.
     fn simulating(
         &self,
-        drawn: Drawn,
+        drawn: &Drawn,
         place: &[String],
         camera: &Camera,
         look: &Look,
@@ -152,7 +168,7 @@ impl Commands {
     fn command(
         &self,
         name: &str,
-        drawn: Drawn,
+        drawn: &Drawn,
         camera: &Camera,
         look: &Look,
         flags: &[String],
@@ -161,13 +177,13 @@ impl Commands {
             true => Vec::new(),
             false => self.flags_of_splats(drawn, camera, look),
         };
-        let words = [&self.shared, &of_splats, flags].concat();
+        let words = [&self.shared, &drawn.filters.words(), &of_splats, flags].concat();
         let words: Vec<_> = words.iter().map(|word| shell_quoted(word)).collect();
         format!("quadrille {name} {} {}", shell_path(self.scene.as_ref()), words.join(" "))
     }
 
     /// Profile, near plane and order of the splats.
-    fn flags_of_splats(&self, drawn: Drawn, camera: &Camera, look: &Look) -> Vec<String> {
+    fn flags_of_splats(&self, drawn: &Drawn, camera: &Camera, look: &Look) -> Vec<String> {
         let profile = drawn.profile.unwrap_or(self.profile);
         let near = camera.near(&look.ruled(profile));
         let near = (near != profile.near).then(|| format!("--near={near}"));

@@ -1,4 +1,4 @@
-//! The emulating thread: maps of the emulated pipeline, and stills of the slow renderers, on one core.
+//! The emulating thread: maps of the emulated pipeline, stills of the slow renderers, and films, on one core.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::artist::send_still;
 use super::encode::{Uncoded, microseconds};
+use super::film::send_film;
 use super::header::Kind;
 use super::hub::{ClientId, Hub, SlowJob};
 use super::message::{MapRequest, Reference};
@@ -29,12 +30,12 @@ const KEPT_BYTES: usize = 24 << 20;
 pub(crate) struct Emulation {
     hub: Arc<Hub>,
     look: Arc<Look>,
-    pool: ThreadPool,
+    pool: Arc<ThreadPool>,
     runs: VecDeque<(RunKey, Arc<RunMaps>)>,
 }
 
 impl Emulation {
-    pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: ThreadPool) -> Self {
+    pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: Arc<ThreadPool>) -> Self {
         Self { hub, look, pool, runs: VecDeque::new() }
     }
 
@@ -43,6 +44,7 @@ impl Emulation {
             let reference = match &job {
                 SlowJob::Map(request) => Reference::Id(request.id),
                 SlowJob::Still(request) => Reference::Seq(request.seq),
+                SlowJob::Film(request) => Reference::Id(request.id),
             };
             let hub = Arc::clone(&self.hub);
             let served = catch_unwind(AssertUnwindSafe(|| self.serve(id, &job, &stage, &task)));
@@ -67,6 +69,10 @@ impl Emulation {
                 let mut painter = Painter::new(Arc::clone(&self.look));
                 let still = self.pool.install(|| painter.still(request, stage, task))?;
                 send_still(&self.hub, id, still, stage.generation, &self.pool)
+            }
+            SlowJob::Film(request) => {
+                let (hub, look) = (&self.hub, &self.look);
+                self.pool.install(|| send_film(hub, id, request, stage, look, task))
             }
         }
     }
@@ -147,10 +153,10 @@ impl Emulation {
     fn emulate(&self, key: &RunKey, stage: &Stage, task: &Task) -> Result<RunMaps> {
         let (shot, drawn) = (&key.shot, key.shot.drawn()?);
         let camera = camera_of(&shot.cam, shot.size(), &self.look.views)?;
-        let scene = &stage.scenes[drawn.scene];
+        let scene = stage.scene(&drawn)?;
         let mut simulation = Simulation::new(self.look.config.clone(), [Method::from(key.variant)]);
         simulation.watch = Watch { maps: true, ..Watch::default() };
-        let (profile, _) = self.look.profile(scene, drawn.profile).of_ellipsoids();
+        let (profile, _) = self.look.profile(&scene, drawn.profile).of_ellipsoids();
         let simulation = simulation.with_profile(profile).with_task(task);
         let splats = scene.splats()?;
         let outcomes = self.pool.install(|| simulate(splats, &camera, &simulation))?;

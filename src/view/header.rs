@@ -13,6 +13,8 @@ pub(crate) enum Codec {
     Jpeg = 1,
     WebP = 2,
     Png = 3,
+    /// A film in the format that the welcome states.
+    Film = 4,
 }
 
 /// Length of the header of a binary message.

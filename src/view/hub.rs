@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::mailbox::{DrawJob, Mailbox};
-use super::message::{MapRequest, PictureRequest, Reference};
+use super::message::{FlyRequest, MapRequest, PictureRequest, Reference};
 use super::outbox::{Outbox, Outgoing};
 use super::pace::{Link, Pace};
 use super::painter::StillPictures;
@@ -30,6 +30,7 @@ pub(crate) enum SlowJob {
     Map(Box<MapRequest>),
     /// A still with a picture of the scalar renderer or of the emulated pipeline.
     Still(Box<PictureRequest>),
+    Film(Box<FlyRequest>),
 }
 
 impl SlowJob {
@@ -37,11 +38,16 @@ impl SlowJob {
         match self {
             Self::Map(request) => request.id,
             Self::Still(request) => request.seq,
+            Self::Film(request) => request.id,
         }
     }
 
     fn survives_moves(&self) -> bool {
-        matches!(self, Self::Map(request) if request.pinned)
+        match self {
+            Self::Map(request) => request.pinned,
+            Self::Still(_) => false,
+            Self::Film(_) => true,
+        }
     }
 }
 
@@ -68,9 +74,10 @@ impl Client {
         self.stop_slow(|job| !job.survives_moves());
     }
 
-    /// Queues work for the emulating thread, replacing waiting or current work.
+    /// Queues work for the emulating thread, replacing waiting or current work. Only another film ends a film.
     pub(crate) fn queue_slow(&mut self, job: SlowJob) {
-        self.stop_slow(|_| true);
+        let is_film = matches!(job, SlowJob::Film(_));
+        self.stop_slow(|old| is_film || !matches!(old, SlowJob::Film(_)));
         self.slow = Some(job);
     }
 
@@ -118,7 +125,8 @@ struct State {
     /// Page served last; the others come first.
     last_served: ClientId,
     stage: Arc<Stage>,
-    is_closing: bool,
+    /// Reason of the end of the server, from then on.
+    closing: Option<&'static str>,
 }
 
 pub(crate) struct Hub {
@@ -139,7 +147,7 @@ impl Hub {
                 next_id: 1,
                 last_served: 0,
                 stage: Arc::new(stage),
-                is_closing: false,
+                closing: None,
             }),
             render: Condvar::new(),
             emulate: Condvar::new(),
@@ -162,7 +170,7 @@ impl Hub {
     /// Adds a page; `None` if there are too many. The second value wakes the thread that sends to it.
     pub(crate) fn join(&self) -> Option<(ClientId, Arc<Notify>)> {
         let mut state = self.lock();
-        if state.clients.len() >= self.max_clients || state.is_closing {
+        if state.clients.len() >= self.max_clients || state.closing.is_some() {
             return None;
         }
         let id = state.next_id;
@@ -206,7 +214,7 @@ impl Hub {
     pub(crate) fn next_message(&self, id: ClientId) -> Result<Option<Outgoing>> {
         let now = self.now();
         let mut state = self.lock();
-        let is_closing = state.is_closing;
+        let is_closing = state.closing.is_some();
         let client = state.clients.get_mut(&id).ok_or(Error::Cancelled)?;
         if is_closing || client.outbox.is_overfull() {
             return Err(Error::Cancelled);
@@ -217,7 +225,7 @@ impl Hub {
     pub(crate) fn next_job(&self) -> Option<(ClientId, DrawJob, Arc<Stage>)> {
         let mut state = self.lock();
         loop {
-            if state.is_closing {
+            if state.closing.is_some() {
                 return None;
             }
             let now = self.now();
@@ -241,7 +249,7 @@ impl Hub {
     pub(crate) fn next_slow_job(&self) -> Option<(ClientId, SlowJob, Task, Arc<Stage>)> {
         let mut state = self.lock();
         loop {
-            if state.is_closing {
+            if state.closing.is_some() {
                 return None;
             }
             let now = self.now();
@@ -290,9 +298,10 @@ impl Hub {
         Arc::clone(&self.lock().stage)
     }
 
-    pub(crate) fn close(&self) {
+    /// Ends all pages and threads, for a reason that pages tell.
+    pub(crate) fn close(&self, reason: &'static str) {
         let mut state = self.lock();
-        state.is_closing = true;
+        state.closing = Some(reason);
         for client in state.clients.values_mut() {
             client.mailbox.stop_still();
             client.stop_slow(|_| true);
@@ -304,7 +313,12 @@ impl Hub {
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        self.lock().is_closing
+        self.closing().is_some()
+    }
+
+    /// Reason of the end of the server, once it ends.
+    pub(crate) fn closing(&self) -> Option<&'static str> {
+        self.lock().closing
     }
 }
 

@@ -18,10 +18,12 @@ mod camera_request;
 mod commands;
 mod emulation;
 mod encode;
+mod film;
 mod header;
 mod hub;
 mod mailbox;
 mod message;
+mod openings;
 mod outbox;
 mod pace;
 mod painter;
@@ -36,13 +38,14 @@ mod source;
 mod stage;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpSocket};
 
 pub use self::commands::Commands;
+pub use self::openings::OpenScene;
 pub use self::stage::{DrawMesh, ListedView, Reader, SceneContent, ShownScene};
 
 use self::admission::{Admission, TOKEN_DIGITS};
@@ -50,8 +53,9 @@ use self::artist::{Artist, page_camera};
 use self::emulation::Emulation;
 use self::hub::Hub;
 use self::message::{Limits, PROTOCOL, SIDES_PX};
+use self::openings::{Openings, SentFiles};
 use self::painter::Look;
-use self::session::MESSAGES_PER_SECOND;
+use self::session::{ANOTHER_SCENE, MESSAGES_PER_SECOND};
 use self::site::Site;
 use self::source::LAYERS;
 use self::stage::{LoadedScene, Stage};
@@ -70,6 +74,7 @@ const PORT_TRIES: u16 = 10;
 /// Send buffer of a connection; a new camera's frame waits behind its content.
 const SEND_BUFFER_BYTES: u32 = 128 << 10;
 const BACKLOG: u32 = 128;
+const FAREWELL: Duration = Duration::from_millis(100);
 
 /// Address and limits of the server, and the requests that it admits.
 #[derive(Debug, Clone)]
@@ -123,6 +128,8 @@ pub struct Show {
     pub watch: bool,
     /// Parts of the commands that pages copy, of each scene.
     pub commands: Vec<Commands>,
+    /// Opens other scenes for pages; `None` if they see these scenes alone.
+    pub opener: Option<Arc<dyn OpenScene>>,
 }
 
 /// Whether a text is a token: 32 hexadecimal digits, in lower case.
@@ -165,71 +172,113 @@ pub fn serve(
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
     return_large_blocks();
-    let system =
-        |reason: std::io::Error| Error::argument("server", "a runtime for the server", reason);
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system)?;
-    let welcome = welcome(&show, access, program);
-    let limits = Limits {
-        scenes: show.scenes.len(),
-        views: show.views.len(),
-        max_pixels: access.max_pixels,
-    };
-    let mut loaded = Vec::new();
-    let mut files = Vec::new();
-    for scene in show.scenes {
-        let ShownScene { path, content, profile, reader } = scene;
-        loaded.push(Arc::new(LoadedScene::new(&path, content, profile)));
-        files.push((path, profile, reader));
-    }
-    let hub = Arc::new(Hub::new(Stage { generation: 0, scenes: loaded }, access.viewers));
-    let look = Arc::new(Look {
-        views: show.views,
-        background: show.background,
-        stop: show.stop,
-        near: show.near,
-        order: show.order,
-        exposures: show.exposures,
-        level: show.level,
-        config: show.config,
-    });
-    let site = Arc::new(Site {
-        hub: Arc::clone(&hub),
-        admission: Admission::new(access.token.clone(), access.host_names.clone()),
-        limits,
-        look: Arc::clone(&look),
-        commands: show.commands,
-        welcome,
-        version: program.version,
-    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(system)?;
     let emulating = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let emulating = emulating.map_err(|error| system(std::io::Error::other(error)))?;
     let listener = runtime.block_on(async { listen(access) })?;
     ready(listener.local_addr().map_err(system)?)?;
-    std::thread::scope(|scope| {
-        let artist = Artist::new(Arc::clone(&hub), Arc::clone(&look), pool);
-        scope.spawn(|| artist.run());
-        let emulation = Emulation::new(Arc::clone(&hub), Arc::clone(&look), emulating);
-        scope.spawn(|| emulation.run());
-        if show.watch {
-            let (hub, files) = (&hub, &files);
-            scope.spawn(move || reload::run(hub, files));
-        }
-        let mut idle_since = Instant::now();
-        let ends = || {
-            if hub.free() < access.viewers {
-                idle_since = Instant::now();
-            }
-            let is_idle = access.idle_exit.is_some_and(|limit| idle_since.elapsed() > limit);
-            task.is_cancelled() || is_idle
-        };
-        runtime.block_on(server::listen(listener, site, ends));
-        hub.close();
-        // Leaves time to tell pages that the server ends.
-        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
-    });
-    drop(runtime);
+    let host = Host {
+        access,
+        program,
+        runtime,
+        listener,
+        pool: Arc::new(pool),
+        emulating: Arc::new(emulating),
+        sent_files: Arc::new(SentFiles::new()),
+        task,
+    };
+    let mut next = Some(show);
+    while let Some(show) = next {
+        next = host.serve(show);
+    }
     task.check()
+}
+
+fn system(reason: std::io::Error) -> Error {
+    Error::argument("server", "a runtime for the server", reason)
+}
+
+/// Parts of the server that outlive the scenes.
+struct Host<'a> {
+    access: &'a Access,
+    program: &'a Program,
+    runtime: tokio::runtime::Runtime,
+    listener: TcpListener,
+    pool: Arc<rayon::ThreadPool>,
+    emulating: Arc<rayon::ThreadPool>,
+    sent_files: Arc<SentFiles>,
+    task: &'a Task,
+}
+
+impl Host<'_> {
+    /// Serves scenes until the server ends or a page opens others, which are returned.
+    fn serve(&self, show: Show) -> Option<Show> {
+        let access = self.access;
+        let welcome = welcome(&show, access, self.program);
+        let limits = Limits {
+            scenes: show.scenes.len(),
+            views: show.views.len(),
+            max_pixels: access.max_pixels,
+        };
+        let files: Vec<_> = show.scenes.iter().map(|scene| scene.path.clone()).collect();
+        let loaded = show.scenes.into_iter().map(|scene| Arc::new(LoadedScene::new(scene)));
+        let stage = Stage { generation: 0, scenes: loaded.collect() };
+        let hub = Arc::new(Hub::new(stage, access.viewers));
+        let look = Arc::new(Look {
+            views: show.views,
+            background: show.background,
+            stop: show.stop,
+            near: show.near,
+            order: show.order,
+            exposures: show.exposures,
+            level: show.level,
+            config: show.config,
+        });
+        let openings =
+            show.opener.map(|opener| Openings::new(opener, Arc::clone(&self.sent_files))).unzip();
+        let site = Arc::new(Site {
+            hub: Arc::clone(&hub),
+            admission: Admission::new(access.token.clone(), access.host_names.clone()),
+            limits,
+            look: Arc::clone(&look),
+            commands: show.commands,
+            openings: openings.0,
+            welcome,
+            version: self.program.version,
+        });
+        let next = Mutex::new(None);
+        std::thread::scope(|scope| {
+            let pool = Arc::clone(&self.pool);
+            let artist = Artist::new(Arc::clone(&hub), Arc::clone(&look), pool);
+            scope.spawn(|| artist.run());
+            let emulating = Arc::clone(&self.emulating);
+            let emulation = Emulation::new(Arc::clone(&hub), Arc::clone(&look), emulating);
+            scope.spawn(|| emulation.run());
+            if show.watch {
+                let (hub, files) = (&hub, &files);
+                scope.spawn(move || reload::run(hub, files));
+            }
+            if let Some(thread) = openings.1 {
+                let (hub, next) = (&hub, &next);
+                scope.spawn(move || thread.run(hub, next));
+            }
+            let mut idle_since = Instant::now();
+            let is_next = || next.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+            let ends = || {
+                if hub.free() < access.viewers {
+                    idle_since = Instant::now();
+                }
+                let is_idle = access.idle_exit.is_some_and(|limit| idle_since.elapsed() > limit);
+                self.task.is_cancelled() || is_idle || is_next()
+            };
+            self.runtime.block_on(server::listen(&self.listener, site, ends));
+            hub.close(if is_next() { ANOTHER_SCENE } else { "the server shuts down" });
+            // Leaves time to tell pages about the end.
+            self.runtime.block_on(async { tokio::time::sleep(FAREWELL).await });
+        });
+        next.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn listen(access: &Access) -> Result<TcpListener> {
@@ -292,6 +341,7 @@ fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
         "variants": variants.map(|variant| variant.to_string()),
         "layers": LAYERS.map(|layer| layer.name()),
         "maps": maps.map(|map| json!({"name": map.name, "title": map.title})).collect::<Vec<_>>(),
+        "can_open": show.opener.is_some(),
         "limits": {
             "max_pixels": access.max_pixels,
             "min_side": SIDES_PX[0],
@@ -308,6 +358,8 @@ fn listed_view(view: &ListedView) -> Value {
         "cam": page_camera(&view.camera, 1.0),
         "width": view.camera.width,
         "height": view.camera.height,
+        "focal_px": view.camera.focal_px,
+        "principal_px": view.camera.principal_px,
         "photo": view.photo.is_some(),
         "is_pinhole": view.camera.projection.is_pinhole(),
     })

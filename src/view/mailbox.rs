@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::camera_request::CameraRequest;
     use crate::message::Shot;
-    use crate::source::{Drawn, Mode, RendererName, Show, Source};
+    use crate::source::{Drawn, Mode, RendererName, SceneFilters, Show, Source};
 
     fn request(seq: u32) -> PictureRequest {
         let a = Source::Drawn(Drawn {
@@ -130,6 +130,7 @@ mod tests {
             renderer: RendererName::Cpu,
             layer: None,
             background: None,
+            filters: SceneFilters::default(),
         });
         PictureRequest {
             seq,

@@ -51,6 +51,8 @@ pub(crate) enum ClientMessage {
     Flags(FlagsRequest),
     /// Requests the cameras of a path through keys.
     Fly(FlyRequest),
+    /// Requests the film of a path.
+    Film(FlyRequest),
     /// Requests a picture of the last still as a PNG.
     Save {
         id: u32,
@@ -89,8 +91,8 @@ impl Shot {
     /// # Errors
     /// [`Error::Argument`] for a photo.
     pub(crate) fn drawn(&self) -> Result<Drawn> {
-        match self.source {
-            Source::Drawn(drawn) => Ok(drawn),
+        match &self.source {
+            Source::Drawn(drawn) => Ok(drawn.clone()),
             Source::Photo => {
                 let expected = "a drawn picture, which has splats and a command";
                 Err(Error::argument("source", expected, "a photo"))
@@ -141,6 +143,8 @@ pub(crate) struct FlagsRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct FlyRequest {
     pub(crate) id: u32,
+    /// What the film shows; its camera is that of the first key.
+    pub(crate) shot: Shot,
     pub(crate) keys: Vec<Key>,
     pub(crate) fps: f64,
 }
@@ -204,6 +208,7 @@ impl ClientMessage {
             | Self::Probe(ProbeRequest { id, .. })
             | Self::Flags(FlagsRequest { id, .. })
             | Self::Fly(FlyRequest { id, .. })
+            | Self::Film(FlyRequest { id, .. })
             | Self::Cancel { id }
             | Self::Measure { id }
             | Self::Save { id, .. } => Reference::Id(*id),
@@ -237,7 +242,8 @@ impl ClientMessage {
                 }
                 Ok(())
             }
-            Self::Fly(request) => {
+            Self::Fly(request) | Self::Film(request) => {
+                limits.check_shot(&request.shot)?;
                 let count = request.keys.len();
                 let expected = format_args!("2 to {MAX_KEYS} keys");
                 Error::refuse_if(!(2..=MAX_KEYS).contains(&count), "keys", expected, count)?;
@@ -324,7 +330,7 @@ mod tests {
     }
 
     fn show() -> Value {
-        json!({"a": {"scene": 0, "profile": null, "renderer": "cpu", "layer": null, "background": null}, "b": null, "mode": "single", "split": 0.5, "gain": 4})
+        json!({"a": {"scene": 0, "profile": null, "renderer": "cpu", "layer": null, "background": null, "filters": {}}, "b": null, "mode": "single", "split": 0.5, "gain": 4})
     }
 
     fn shot() -> Value {
@@ -337,7 +343,12 @@ mod tests {
         for (pointer, value) in changes {
             match message.pointer_mut(pointer) {
                 Some(place) => *place = value.clone(),
-                None => message[&pointer[1..]] = value.clone(),
+                None => match pointer.rsplit_once('/') {
+                    Some((parent, name)) => {
+                        message.pointer_mut(parent).unwrap()[name] = value.clone()
+                    }
+                    None => panic!("{pointer} is no pointer"),
+                },
             }
         }
         message
@@ -354,11 +365,15 @@ mod tests {
             still(&[("/show/a/renderer", json!("emulated:het+qm"))]),
             still(&[("/show/a/profile", json!("gsplat"))]),
             still(&[("/show/a/background", json!([1, 0.5, 0]))]),
+            still(&[(
+                "/show/a/filters",
+                json!({"opacity_min": 0.5, "keep_box": [-1, -1, -1, 1, 1, 1], "sh_degree": 0}),
+            )]),
             json!({"t": "pace", "scale": "auto", "quality": 50}),
             json!({"t": "got", "bytes": 1_u64 << 40}),
             json!({"t": "map", "id": 1, "shot": shot(), "map": "shaded", "variant": "het+qm", "pinned": false}),
             json!({"t": "flags", "id": 1, "shot": shot(), "map": null}),
-            json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 2.5}], "fps": 30}),
+            json!({"t": "fly", "id": 1, "shot": shot(), "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 2.5}], "fps": 30}),
         ];
         for message in good {
             let read = ClientMessage::parse(&message.to_string(), &LIMITS);
@@ -377,6 +392,18 @@ mod tests {
             (still(&[("/show/a/layer", json!("id"))]), "layers depth"),
             (still(&[("/show/a/profile", json!("no"))]), "inria"),
             (still(&[("/show/a/background", json!([1, 2, 0]))]), "numbers from 0 to 1"),
+            (still(&[("/show/a/filters", json!({"more": 1}))]), "unknown field `more`"),
+            (still(&[("/show/a/filters/condition", json!("opacity >"))]), "where"),
+            (
+                still(&[("/show/a/filters/keep_box", json!([1, 0, 0, 0, 0, 0]))]),
+                "least corner first",
+            ),
+            (
+                still(&[("/show/a/filters/keep_sphere", json!([0, 0, 0, -1]))]),
+                "a radius of at least 0",
+            ),
+            (still(&[("/show/a/filters/sh_degree", json!(5))]), "a degree from 0 to 4"),
+            (still(&[("/show/a/filters/splat_scale", json!(0))]), "splat-scale"),
             (still(&[("/show/a/renderer", json!("emulated:no"))]), "a variant"),
             (still(&[("/show/a", json!({"photo": true}))]), "a listed view"),
             (still(&[("/show/gain", json!(1e6))]), "a gain up to 1000"),
@@ -389,19 +416,19 @@ mod tests {
             (json!({"t": "probe", "id": 1, "shot": shot(), "x": 16, "y": 0}), "a pixel of 16 x 16"),
             (json!({"t": "pace", "scale": "most", "quality": 50}), "\"auto\""),
             (
-                json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}], "fps": 30}),
+                json!({"t": "fly", "id": 1, "shot": shot(), "keys": [{"view": 0, "seconds": 0}], "fps": 30}),
                 "2 to 64 keys",
             ),
             (
-                json!({"t": "fly", "id": 1, "keys": [{"view": 0}, {"view": 1}], "fps": 30}),
+                json!({"t": "fly", "id": 1, "shot": shot(), "keys": [{"view": 0}, {"view": 1}], "fps": 30}),
                 "seconds from 0",
             ),
             (
-                json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 100}], "fps": 60}),
+                json!({"t": "fly", "id": 1, "shot": shot(), "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 100}], "fps": 60}),
                 "at most 5000 frames",
             ),
             (
-                json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 1}], "fps": 1e-9}),
+                json!({"t": "fly", "id": 1, "shot": shot(), "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 1}], "fps": 1e-9}),
                 "1 to 240 frames",
             ),
         ];

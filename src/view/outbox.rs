@@ -12,8 +12,8 @@ use super::pace::Link;
 const PART_BYTES: usize = 32 << 10;
 /// Limit of waiting texts: a page that reads nothing is closed.
 const MAX_TEXT_BYTES: usize = 4 << 20;
-/// Limit of waiting parts: two stills and a map of the largest size.
-const MAX_PART_BYTES: usize = 64 << 20;
+/// Limit of waiting parts: two stills and a map of the largest size, and a film.
+const MAX_PART_BYTES: usize = 128 << 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Picture {

@@ -243,6 +243,22 @@ impl Painter {
         })
     }
 
+    /// Draws a frame of a film, with its background.
+    pub(crate) fn frame(
+        &mut self,
+        drawn: &Drawn,
+        camera: &Camera,
+        stage: &Stage,
+        task: &Task,
+    ) -> Result<(&Frame, [f32; 3])> {
+        let look = Arc::clone(&self.look);
+        let scene = stage.scene(drawn)?;
+        let canvas = &mut self.canvases[0];
+        canvas.background = drawn.background.unwrap_or(look.background);
+        canvas.draw(drawn, &mut self.renderer, camera, &scene, &look, task)?;
+        Ok((&canvas.frame, canvas.background))
+    }
+
     /// Draws all shown sources, and frees the second canvas if there is only one.
     fn draw_all(
         &mut self,
@@ -273,8 +289,12 @@ impl Painter {
     ) -> Result<()> {
         let look = Arc::clone(&self.look);
         let camera = camera_of(cam, size, &look.views)?;
-        let subject =
-            Subject { generation: stage.generation, cam: cam.clone(), size, source: *source };
+        let subject = Subject {
+            generation: stage.generation,
+            cam: cam.clone(),
+            size,
+            source: source.clone(),
+        };
         let canvas = &mut self.canvases[index];
         if canvas.subject.as_ref() == Some(&subject) {
             return Ok(());
@@ -297,8 +317,8 @@ impl Painter {
                 canvas.frame = crop.of(&photo);
             }
             Source::Drawn(drawn) => {
-                let scene = &stage.scenes[drawn.scene];
-                canvas.draw(drawn, &mut self.renderer, &camera, scene, &look, task)?;
+                let scene = stage.scene(drawn)?;
+                canvas.draw(drawn, &mut self.renderer, &camera, &scene, &look, task)?;
             }
         }
         let exposures = look.exposures.as_ref().filter(|_| canvas.legend.is_none());
@@ -387,7 +407,9 @@ impl Canvas {
 /// The same picture with fast renderers in place of slow ones, for a moving camera.
 fn fast(show: &Show) -> Show {
     let faster = |source: &Source| match source {
-        Source::Drawn(drawn) => Source::Drawn(Drawn { renderer: RendererName::Cpu, ..*drawn }),
+        Source::Drawn(drawn) => {
+            Source::Drawn(Drawn { renderer: RendererName::Cpu, ..drawn.clone() })
+        }
         Source::Photo => Source::Photo,
     };
     Show { a: faster(&show.a), b: show.b.as_ref().map(faster), ..*show }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::hub::Hub;
-use super::stage::{LoadedScene, Reader, Stage};
+use super::source::SceneFilters;
+use super::stage::{LoadedScene, Stage};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::available_bytes;
-use quadrille_base::shading::Profile;
 
 const LOOK: Duration = Duration::from_millis(500);
 /// Time that a changed file must rest before it is read: trainers write for seconds.
@@ -81,8 +81,6 @@ impl Watched {
     }
 }
 
-pub(crate) type SceneFile = (PathBuf, Profile, Arc<Reader>);
-
 /// Refuses to reload a scene that does not fit beside the one in memory, which pages still see.
 fn check_memory(scene: &LoadedScene) -> Result<()> {
     let Ok(splats) = scene.splats() else { return Ok(()) };
@@ -97,17 +95,18 @@ fn check_memory(scene: &LoadedScene) -> Result<()> {
     }
 }
 
-pub(crate) fn run(hub: &Hub, files: &[SceneFile]) {
-    let watch = |(path, ..): &SceneFile| Watched { read: stamp(path), changed: None };
+/// `files` are the paths of the scenes.
+pub(crate) fn run(hub: &Hub, files: &[PathBuf]) {
+    let watch = |file: &PathBuf| Watched { read: stamp(file), changed: None };
     let mut watched: Vec<Watched> = files.iter().map(watch).collect();
     while !hub.is_closing() {
         std::thread::sleep(LOOK);
         for (index, file) in files.iter().enumerate() {
-            match watched[index].look(stamp(&file.0), Instant::now()) {
+            match watched[index].look(stamp(file), Instant::now()) {
                 Event::None => {}
-                Event::Changed => reload(hub, index, file),
+                Event::Changed => reload(hub, index),
                 Event::Gone => {
-                    let path = file.0.display();
+                    let path = file.display();
                     hub.warn(&format!("{path}: the file is gone; its scene stays as it was"));
                 }
             }
@@ -115,15 +114,13 @@ pub(crate) fn run(hub: &Hub, files: &[SceneFile]) {
     }
 }
 
-fn reload(hub: &Hub, index: usize, (path, profile, reader): &SceneFile) {
+fn reload(hub: &Hub, index: usize) {
     let old = hub.stage();
-    if let Err(error) = check_memory(&old.scenes[index]) {
-        return hub.warn(&error.to_string());
-    }
-    match reader() {
+    let scene = &old.scenes[index];
+    match check_memory(scene).and_then(|()| scene.read_again(&SceneFilters::default())) {
         Ok(read) => {
             let mut scenes = old.scenes.clone();
-            scenes[index] = Arc::new(LoadedScene::new(path, read, *profile));
+            scenes[index] = Arc::new(read);
             hub.replace(Stage { generation: old.generation + 1, scenes });
         }
         Err(error) => hub.warn(&error.to_string()),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::Response;
 use axum::{Extension, Router};
@@ -20,6 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::admission::SUBPROTOCOL;
 use super::message::{MAX_TEXT_BYTES, PROTOCOL};
+use super::openings::Wanted;
 use super::places::{Place, Places};
 use super::session;
 use super::site::Site;
@@ -35,18 +37,23 @@ const POLL: Duration = Duration::from_millis(50);
 /// Pause after a failed accept, for example without a free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-const FILES: [(&str, &str, &str); 8] = [
+const FILES: [(&str, &str, &str); 9] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/view.js", "text/javascript", include_str!("page/view.js")),
     ("/camera.js", "text/javascript", include_str!("page/camera.js")),
     ("/controls.js", "text/javascript", include_str!("page/controls.js")),
+    ("/filters.js", "text/javascript", include_str!("page/filters.js")),
     ("/overlay.js", "text/javascript", include_str!("page/overlay.js")),
     ("/panels.js", "text/javascript", include_str!("page/panels.js")),
     ("/view.css", "text/css", include_str!("page/view.css")),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
 
-pub(crate) async fn listen(listener: TcpListener, site: Arc<Site>, mut ends: impl FnMut() -> bool) {
+pub(crate) async fn listen(
+    listener: &TcpListener,
+    site: Arc<Site>,
+    mut ends: impl FnMut() -> bool,
+) {
     let router = Router::new().fallback(handle).with_state(Arc::clone(&site));
     let places = Places::default();
     let mut poll = tokio::time::interval(POLL);
@@ -91,10 +98,13 @@ async fn handle(
     Extension(place): Extension<Arc<Place>>,
     request: Request,
 ) -> Response {
-    let (mut parts, _) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let Some(host) = site.admission.host(&parts.headers).map(str::to_owned) else {
         return plain(StatusCode::FORBIDDEN, "This server does not answer to this host.\n");
     };
+    if parts.uri.path() == "/scene" {
+        return scene(&site, &place, &parts, body).await;
+    }
     if parts.method != Method::GET {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET is supported.\n");
     }
@@ -152,6 +162,44 @@ fn status(site: &Site, place: &Place, headers: &HeaderMap) -> Response {
         "free": site.hub.free(),
     });
     answer(StatusCode::OK, "application/json", status.to_string())
+}
+
+/// The scenes that pages can open: GET lists their names, POST opens the one of a name, and PUT the file that it sends. The
+/// header `scene-name` states the name as JSON in ASCII.
+async fn scene(site: &Site, place: &Place, parts: &Parts, body: Body) -> Response {
+    if !site.admission.admits_bearer(&parts.headers) {
+        return plain(StatusCode::FORBIDDEN, "The token is wrong.\n");
+    }
+    let Some(openings) = &site.openings else {
+        return plain(StatusCode::NOT_FOUND, "This server opens no other scenes.\n");
+    };
+    place.keep();
+    let stated = parts.headers.get("scene-name").and_then(|name| name.to_str().ok());
+    let name: Option<String> = stated.and_then(|name| serde_json::from_str(name).ok());
+    let opened = match (&parts.method, name) {
+        (&Method::GET, _) => {
+            let names = json!(openings.names()).to_string();
+            return answer(StatusCode::OK, "application/json", names);
+        }
+        (&Method::POST, Some(name)) => openings.open(Wanted::Named(name)).await,
+        (&Method::PUT, Some(name)) => openings.receive(&name, body).await,
+        (&Method::POST | &Method::PUT, None) => {
+            return plain(StatusCode::BAD_REQUEST, "The header scene-name is missing or wrong.\n");
+        }
+        _ => {
+            return plain(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "Only GET, POST and PUT are supported.\n",
+            );
+        }
+    };
+    match opened {
+        Ok(()) => answer(StatusCode::OK, "text/plain; charset=utf-8", ""),
+        Err(error) => {
+            let text = format!("{error}\n");
+            answer(StatusCode::UNPROCESSABLE_ENTITY, "text/plain; charset=utf-8", text)
+        }
+    }
 }
 
 fn file(kind: &str, content: &'static str, host: &str) -> Response {

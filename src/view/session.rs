@@ -26,6 +26,8 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(45);
 /// Interval of pings, which also measure the round trip.
 const PING: Duration = Duration::from_secs(5);
+/// Reason for which pages load again.
+pub(crate) const ANOTHER_SCENE: &str = "another scene is shown";
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Code and text of the close frame.
@@ -41,7 +43,8 @@ pub(crate) async fn run(socket: WebSocket, site: Arc<Site>, id: ClientId, wake: 
     hub.leave(id);
     let farewell = async {
         if !reason.is_empty() {
-            let bye = json!({"t": "bye", "reason": reason}).to_string();
+            let again = reason == ANOTHER_SCENE;
+            let bye = json!({"t": "bye", "reason": reason, "again": again}).to_string();
             // A failure is ignored, since the page may be gone.
             let _ = sink.send(Message::Text(bye.into())).await;
         }
@@ -73,8 +76,10 @@ async fn send(
                 }
                 continue;
             }
-            Err(_) if hub.is_closing() => return (close_code::AWAY, "the server shuts down"),
-            Err(_) => return (close_code::POLICY, "too many messages wait for this page"),
+            Err(_) => {
+                let overfull = (close_code::POLICY, "too many messages wait for this page");
+                return hub.closing().map_or(overfull, |reason| (close_code::AWAY, reason));
+            }
         };
         match timeout(SEND_TIMEOUT, sink.send(message)).await {
             Ok(Ok(())) => {}
@@ -96,7 +101,11 @@ async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) 
         let Ok(received) = timeout(SILENCE, stream.next()).await else {
             return (close_code::POLICY, "the page sent nothing for 45 seconds");
         };
-        let Some(Ok(message)) = received else { return (close_code::NORMAL, "") };
+        let message = match received {
+            Some(Ok(message)) => message,
+            Some(Err(error)) => return fault(error),
+            None => return (close_code::NORMAL, ""),
+        };
         let now = hub.now();
         if !allowance.takes(now) {
             return (close_code::POLICY, "more than 250 messages per second");
@@ -121,6 +130,17 @@ async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) 
             Message::Ping(_) => {}
             Message::Close(_) => return (close_code::NORMAL, ""),
         }
+    }
+}
+
+/// Ending of a connection that cannot be read further.
+fn fault(error: axum::Error) -> Ending {
+    use tungstenite::Error;
+    match error.into_inner().downcast_ref() {
+        Some(Error::Capacity(_)) => (close_code::SIZE, "a message is longer than 16 KiB"),
+        Some(Error::Utf8(_)) => (close_code::INVALID, "a text is not valid UTF-8"),
+        Some(Error::Protocol(_)) => (close_code::PROTOCOL, "a frame breaks the protocol"),
+        _ => (close_code::NORMAL, ""),
     }
 }
 
@@ -180,6 +200,7 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
             return client.mailbox.side(SideJob::Save { id, seq, what });
         }
         ClientMessage::Fly(request) => return client.mailbox.side(SideJob::Fly(request)),
+        ClientMessage::Film(request) => client.queue_slow(SlowJob::Film(Box::new(request))),
         ClientMessage::Flags(request) => {
             let commands = &site.commands[request.shot.drawn()?.scene];
             client.send(&commands.flags(&request, &site.look)?);

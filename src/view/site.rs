@@ -6,6 +6,7 @@ use super::admission::Admission;
 use super::commands::Commands;
 use super::hub::Hub;
 use super::message::Limits;
+use super::openings::Openings;
 use super::painter::Look;
 
 pub(crate) struct Site {
@@ -15,6 +16,8 @@ pub(crate) struct Site {
     pub(crate) look: Arc<Look>,
     /// Commands of each scene.
     pub(crate) commands: Vec<Commands>,
+    /// Way to open other scenes, if pages may.
+    pub(crate) openings: Option<Openings>,
     pub(crate) welcome: Value,
     pub(crate) version: &'static str,
 }

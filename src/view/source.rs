@@ -1,10 +1,13 @@
 //! Sources of pictures, and ways to show two of them.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
 use quadrille_base::image::Layer;
 use quadrille_base::shading::Profile;
 use quadrille_gpu::variant::Variant;
+use quadrille_render::convert::{Change, Step};
 
 pub(crate) const MAX_GAIN: f64 = 1000.0;
 
@@ -37,14 +40,14 @@ impl Show {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "RawSource")]
 pub(crate) enum Source {
     Photo,
     Drawn(Drawn),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Drawn {
     pub(crate) scene: usize,
     /// Profile in place of the scene's.
@@ -54,6 +57,60 @@ pub(crate) struct Drawn {
     pub(crate) layer: Option<Layer>,
     /// Opaque colour behind the scene in sRGB, in place of the server's.
     pub(crate) background: Option<[f32; 3]>,
+    pub(crate) filters: SceneFilters,
+}
+
+/// Filters that a page adds to the server's own, in this order.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(try_from = "RawFilters")]
+pub(crate) struct SceneFilters(pub(crate) Arc<[Step]>);
+
+impl SceneFilters {
+    /// Words of the command line, without quotes.
+    pub(crate) fn words(&self) -> Vec<String> {
+        self.0.iter().map(|step| step.text.clone()).collect()
+    }
+}
+
+/// Filters by the controls of a page.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFilters {
+    /// Least opacity, 0 to 1.
+    opacity_min: Option<f64>,
+    /// Largest standard deviation, in world units.
+    scale_max: Option<f64>,
+    condition: Option<String>,
+    /// Least and greatest corner.
+    keep_box: Option<[f64; 6]>,
+    /// Centre and radius.
+    keep_sphere: Option<[f64; 4]>,
+    sh_degree: Option<u8>,
+    splat_scale: Option<f64>,
+}
+
+impl TryFrom<RawFilters> for SceneFilters {
+    type Error = String;
+
+    fn try_from(raw: RawFilters) -> std::result::Result<Self, String> {
+        let listed =
+            |numbers: &[f64]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let given = [
+            ("keep-box", raw.keep_box.map(|corners| listed(&corners))),
+            ("keep-sphere", raw.keep_sphere.map(|sphere| listed(&sphere))),
+            ("where", raw.opacity_min.map(|least| format!("opacity >= {least}"))),
+            ("where", raw.scale_max.map(|most| format!("scale_max <= {most}"))),
+            ("where", raw.condition),
+            ("sh", raw.sh_degree.map(|degree| degree.to_string())),
+            ("splat-scale", raw.splat_scale.map(|factor| factor.to_string())),
+        ];
+        let steps = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let steps = steps.map(|(name, value)| {
+            let change = Change::parse(name, &value).map_err(|error| error.to_string())?;
+            Ok(Step { input: None, text: format!("--{name}={value}"), change })
+        });
+        Ok(Self(steps.collect::<std::result::Result<_, String>>()?))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +145,8 @@ struct RawSource {
     renderer: Option<String>,
     layer: Option<String>,
     background: Option<[f32; 3]>,
+    #[serde(default)]
+    filters: SceneFilters,
     photo: Option<bool>,
 }
 
@@ -132,6 +191,7 @@ impl TryFrom<RawSource> for Source {
             renderer,
             layer,
             background: raw.background,
+            filters: raw.filters,
         }))
     }
 }

@@ -1,16 +1,19 @@
 //! The scenes that are shown, their views, and the cameras of requests.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
 use super::camera_request::{CameraRequest, Placed};
+use super::source::{Drawn, SceneFilters};
 use quadrille_base::image::Frame;
 use quadrille_base::lens::FisheyeLens;
 use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Result, Task};
+use quadrille_render::convert::Step;
 use quadrille_scene::cameras::{CameraModel, PictureSize, ViewSpec};
 use quadrille_scene::{Camera, Projection, Scene, Splats};
 
@@ -41,8 +44,8 @@ impl std::fmt::Debug for SceneContent {
     }
 }
 
-/// Reads a scene again, when its file has changed.
-pub type Reader = dyn Fn() -> Result<SceneContent> + Send + Sync;
+/// Reads a scene again, when its file has changed or a page filters it: the steps follow the filters of the command line.
+pub type Reader = dyn Fn(&[Step]) -> Result<SceneContent> + Send + Sync;
 
 /// A scene that the server shows.
 pub struct ShownScene {
@@ -75,24 +78,75 @@ pub struct ListedView {
     pub photo: Option<PathBuf>,
 }
 
-#[derive(Debug)]
+/// Number of filtered copies that a scene keeps: pictures A and B may have filters of their own.
+const KEPT_FILTERED: usize = 2;
+
 pub(crate) struct LoadedScene {
     pub(crate) name: String,
     pub(crate) content: SceneContent,
     pub(crate) profile: Profile,
+    reader: Arc<Reader>,
+    /// The scene after filters of pages, the newest last.
+    filtered: Mutex<VecDeque<(SceneFilters, Arc<Self>)>>,
+}
+
+impl std::fmt::Debug for LoadedScene {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoadedScene").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl LoadedScene {
-    pub(crate) fn new(path: &Path, content: SceneContent, profile: Profile) -> Self {
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        Self { name: name.to_string_lossy().into_owned(), content, profile }
+    pub(crate) fn new(shown: ShownScene) -> Self {
+        let name = shown.path.file_name().unwrap_or(shown.path.as_os_str());
+        Self {
+            name: name.to_string_lossy().into_owned(),
+            content: shown.content,
+            profile: shown.profile,
+            reader: shown.reader,
+            filtered: Mutex::default(),
+        }
+    }
+
+    /// The scene as its file is now, after filters.
+    pub(crate) fn read_again(&self, filters: &SceneFilters) -> Result<Self> {
+        Ok(Self {
+            name: self.name.clone(),
+            content: (self.reader)(&filters.0)?,
+            profile: self.profile,
+            reader: Arc::clone(&self.reader),
+            filtered: Mutex::default(),
+        })
+    }
+
+    /// The scene after `filters`, read again unless it is kept. Its picture is that of the command with these filters.
+    fn filtered(&self, filters: &SceneFilters) -> Result<Arc<Self>> {
+        self.splats()?;
+        let mut kept = self.filtered.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, scene)) = kept.iter().find(|(other, _)| other == filters) {
+            return Ok(Arc::clone(scene));
+        }
+        // The oldest copy makes room before the next one is read.
+        while kept.len() >= KEPT_FILTERED {
+            kept.pop_front();
+        }
+        let scene = Arc::new(self.read_again(filters)?);
+        kept.push_back((filters.clone(), Arc::clone(&scene)));
+        Ok(scene)
+    }
+
+    /// Memory of the splats, and of filtered copies.
+    pub(crate) fn splat_bytes(&self) -> Option<[usize; 2]> {
+        let kept = self.filtered.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = |scene: &Self| scene.splats().map_or(0, Splats::size_bytes);
+        Some([self.splats().ok()?.size_bytes(), kept.iter().map(|(_, scene)| bytes(scene)).sum()])
     }
 
     pub(crate) fn splats(&self) -> Result<&Splats> {
         match &self.content {
             SceneContent::Splats(scene) => Ok(&scene.splats),
             SceneContent::Mesh(_) => {
-                let expected = "a scene of splats, which can be mapped";
+                let expected = "a scene of splats, which can be mapped and filtered";
                 Err(Error::argument("scene", expected, "a mesh"))
             }
         }
@@ -107,6 +161,15 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
+    /// The scene of a source, after its filters.
+    pub(crate) fn scene(&self, drawn: &Drawn) -> Result<Arc<LoadedScene>> {
+        let scene = &self.scenes[drawn.scene];
+        match drawn.filters.0.is_empty() {
+            true => Ok(Arc::clone(scene)),
+            false => scene.filtered(&drawn.filters),
+        }
+    }
+
     pub(crate) fn json(&self) -> Value {
         let scenes = self.scenes.iter().map(|scene| {
             let splats = scene.splats().ok();

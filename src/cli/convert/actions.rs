@@ -8,7 +8,7 @@ use quadrille_base::{Result, Task};
 use quadrille_render::convert::{Change, ChangeKind, Step, apply_step};
 use quadrille_scene::{LoadOptions, Scene, SceneInput, load, load_table};
 
-/// Changes in command-line order. `ALL` is false for commands that accept only changes that select splats.
+/// Changes in command-line order. `ALL` is false for commands that accept only [`Change::FILTERS`].
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Changes<const ALL: bool>(pub(super) Vec<Step>);
 
@@ -96,8 +96,6 @@ fn inputs(matches: &ArgMatches) -> Vec<(usize, OneInput)> {
     indices.into_iter().flatten().zip(given.into_iter().flatten().copied()).collect()
 }
 
-const FILTERS: [&str; 3] = ["keep-box", "keep-sphere", "where"];
-
 impl Filters {
     #[cfg(feature = "view")]
     pub(in crate::cli) fn words(&self) -> Vec<String> {
@@ -106,6 +104,12 @@ impl Filters {
             [flag, value].map(str::to_owned)
         });
         words.filter(|word| !word.is_empty()).collect()
+    }
+
+    /// These filters, and then `steps`.
+    #[cfg(feature = "view")]
+    pub(in crate::cli) fn with(&self, steps: &[Step]) -> Self {
+        Self([&self.0, steps].concat())
     }
 
     pub(in crate::cli) fn is_empty(&self) -> bool {
@@ -137,7 +141,7 @@ impl<const ALL: bool> Changes<ALL> {
         if ALL { "Actions, in the given order" } else { "Filters, in the given order" };
 
     fn kinds() -> impl Iterator<Item = &'static ChangeKind> {
-        Change::KINDS.iter().filter(|kind| ALL || FILTERS.contains(&kind.name))
+        Change::KINDS.iter().filter(|kind| ALL || Change::FILTERS.contains(&kind.name))
     }
 }
 

@@ -7,6 +7,7 @@ use nalgebra::{Rotation3, UnitQuaternion, Vector3};
 use super::condition::Condition;
 use super::decimate::{Amount, decimate};
 use super::floaters::outlier_factors;
+use quadrille_base::math::narrow;
 use quadrille_base::{Result, Task};
 use quadrille_scene::morton::morton_order;
 use quadrille_scene::table::RawColumns;
@@ -25,6 +26,8 @@ pub enum Action {
     Where(Condition),
     /// Lowers the degree of the spherical harmonics to at most this one.
     LimitSh(u8),
+    /// Scales all splats around their own centres by a factor.
+    ScaleSplats(f64),
     /// Drops rows with a non-finite number, except infinite opacity logits, or with a zero quaternion.
     DropNan,
     /// Moves all splats by an offset in world units.
@@ -76,6 +79,13 @@ impl Action {
                         Ok(())
                     })?;
                 }
+            }
+            Self::ScaleSplats(factor) => {
+                let step = narrow(factor.ln());
+                change(table, path, task, |raw| {
+                    raw.scale.iter_mut().flatten().for_each(|logarithm| *logarithm += step);
+                    Ok(())
+                })?;
             }
             Self::DropNan => {
                 let rows = table.finite_rows(task)?;
@@ -129,6 +139,7 @@ impl Action {
             Self::KeepBox(..)
             | Self::KeepSphere(..)
             | Self::DropNan
+            | Self::ScaleSplats(_)
             | Self::Translate(_)
             | Self::Rotate(_)
             | Self::Scale(_)

@@ -42,7 +42,10 @@ pub struct ChangeKind {
 
 impl Change {
     /// All kinds of changes that users can request.
-    pub const KINDS: [ChangeKind; 13] = KINDS;
+    pub const KINDS: [ChangeKind; 14] = KINDS;
+
+    /// Names of the changes that `render` and other commands apply to the scene that they read.
+    pub const FILTERS: [&str; 5] = ["keep-box", "keep-sphere", "where", "sh", "splat-scale"];
 
     /// Parses the change of the kind `name`. `value` must be empty for a kind without a value.
     pub fn parse(name: &str, value: &str) -> Result<Self> {
@@ -57,7 +60,7 @@ impl Change {
     }
 }
 
-const KINDS: [ChangeKind; 13] = [
+const KINDS: [ChangeKind; 14] = [
     ChangeKind {
         name: "keep-box",
         value: Some("X,Y,Z,X,Y,Z"),
@@ -106,6 +109,12 @@ const KINDS: [ChangeKind; 13] = [
             let degree = whole_number(text).ok().filter(|degree| *degree <= 4);
             Ok(Change::Action(Action::LimitSh(degree.ok_or("expected a degree from 0 to 4")?)))
         },
+    },
+    ChangeKind {
+        name: "splat-scale",
+        value: Some("FACTOR"),
+        help: "Scale all splats around their own centres; a factor such as 0.001 leaves their centres as dots",
+        parse: |text| positive(text).map(|factor| Change::Action(Action::ScaleSplats(factor))),
     },
     ChangeKind {
         name: "drop-nan",

@@ -118,13 +118,20 @@ export function ray(pose, x, y, w, h) {
 	return along(along(forward, right, (x - w / 2) / f), up, (h / 2 - y) / f)
 }
 
-// Picture coordinates and depth of a world point: [x, y, depth].
-export function project(pose, point, w, h) {
+// Focal lengths and principal point of a pinhole of the list in a picture of w x h pixels, as the server resizes it.
+export function intrinsics({width, height, focal_px: focal, principal_px: [x, y]}, w, h) {
+	const factor = h / height
+	return {focal: focal.map(length => length * factor), middle: [w / 2 + (x - width / 2) * factor, y * factor]}
+}
+
+// Picture coordinates and depth of a world point: [x, y, depth]. Without `lens`, the field of view is that of the pose.
+export function project(pose, point, w, h, lens = null) {
 	const {right, up, forward} = axes(pose)
 	const offset = subtract(point, pose.eye)
 	const depth = dot(offset, forward)
 	const f = focal(pose, h)
-	return [w / 2 + (f * dot(offset, right)) / depth, h / 2 - (f * dot(offset, up)) / depth, depth]
+	const {focal: [fx, fy], middle: [x, y]} = lens ?? {focal: [f, f], middle: [w / 2, h / 2]}
+	return [x + (fx * dot(offset, right)) / depth, y - (fy * dot(offset, up)) / depth, depth]
 }
 
 // Shifts the camera so that a point at the target's depth moves by (dx, dy) pixels.

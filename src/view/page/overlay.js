@@ -1,6 +1,7 @@
 // Lines over the picture: cameras of the listed views, axes and a grid. The page draws them, so that saved pictures are without.
 
 import * as camera from "./camera.js"
+import {outlines} from "./filters.js"
 
 const FRUSTUM = 0.08 // Depth of a camera's pyramid in radii of the content.
 const MOST_VIEWS = 500 // Pyramids; of more views, every Nth has one.
@@ -32,11 +33,13 @@ export function gridStep(radius) {
 }
 
 // Line segments in world space by kind.
-function segments({welcome, up, overlay, lens}) {
+function segments(app) {
+	const {welcome, up, overlay, lens} = app
 	const {views, home, radius} = welcome
-	const found = {cameras: [], x: [], y: [], z: [], grid: []}
+	const found = {cameras: [], x: [], y: [], z: [], grid: [], crop: []}
 	// Lines are straight through pinholes only.
 	if (lens !== null && !views[lens].is_pinhole) return found
+	found.crop = outlines(app)
 	if (overlay.cameras) {
 		const every = Math.ceil(views.length / MOST_VIEWS)
 		for (let at = 0; at < views.length; at += every) {
@@ -80,7 +83,7 @@ export function paths(app, w, h) {
 		lines
 			.filter(([a, b]) => Math.max(depth(a), depth(b)) > least)
 			.map(([a, b]) => {
-				const ends = [clipped(a, b), clipped(b, a)].map(point => camera.project(app.pose, point, w, h))
+				const ends = [clipped(a, b), clipped(b, a)].map(point => app.project(point, w, h))
 				return ends.map(([x, y], i) => `${"ML"[i]}${number(x)} ${number(y)}`).join("")
 			})
 			.join("")
@@ -92,7 +95,7 @@ export function viewAt(app, x, y, w, h, scale) {
 	if (!app.overlay.cameras) return null
 	let [best, least] = [null, HIT_PX]
 	app.welcome.views.forEach(({cam}, view) => {
-		const [px, py, depth] = camera.project(app.pose, cam.eye, w, h)
+		const [px, py, depth] = app.project(cam.eye, w, h)
 		const distance = Math.hypot(px - x, py - y) * scale
 		if (depth > 0 && distance < least) [best, least] = [view, distance]
 	})

@@ -1,6 +1,7 @@
 // Bars, panel, dialogs and marks on the picture: what they show and what their controls set.
 
 import * as camera from "./camera.js"
+import {createFilters} from "./filters.js"
 import * as overlay from "./overlay.js"
 
 // Matplotlib's viridis at eighths of the scale, as the server colours layers and maps.
@@ -127,6 +128,24 @@ export function createPanels(app) {
 	}
 	on("view-search", listViews, "input")
 	on("views", ({newState}) => newState === "open" && listViews(), "toggle")
+	async function openScene(...request) {
+		if ($("scenes").matches(":popover-open")) $("scenes").hidePopover()
+		app.note(`Opening ${request[1]}.`, false, "opening")
+		await app.scenes(...request)
+	}
+	on("scenes", async ({newState}) => {
+		if (newState !== "open") return
+		const items = (await app.scenes()).map(name => make("li", make("button", name, {onclick: () => app.attempt(() => openScene("POST", name))})))
+		$("scene-items").replaceChildren(...(items.length ? items : ["No other scene is in the folder."]))
+	}, "toggle")
+	const openFile = file => file && openScene("PUT", file.name, file)
+	on("scene-file", ({target}) => openFile(target.files[0]), "change")
+	on("stage", event => app.welcome?.can_open && event.preventDefault(), "dragover")
+	on("stage", event => {
+		if (!app.welcome?.can_open) return
+		event.preventDefault()
+		return openFile(event.dataTransfer.files[0])
+	}, "drop")
 	app.setMode = mode => {
 		app.mode = mode
 		app.refresh()
@@ -212,13 +231,14 @@ export function createPanels(app) {
 				else if (value === "photo") app.b = {photo: true}
 				else if (value === "") app.b = null
 				else app[side] = {...(app[side]?.photo ? app.a : (app[side] ?? app.a)), scene: Number(value)}
-				// Meshes have neither profiles nor layers.
-				if (app[side] && app.isMesh(app[side])) app[side] = {...app[side], profile: null, renderer: "cpu", layer: null}
+				// Meshes have neither profiles nor layers nor filters.
+				if (app[side] && app.isMesh(app[side])) app[side] = {...app[side], profile: null, renderer: "cpu", layer: null, filters: {}}
 				if (side === "b" && app.compare === "single") app.compare = "split"
 				app.changed()
 			})
 		}
 	}
+	const filters = createFilters(app, $, make)
 	const setBackground = background => {
 		for (const side of ["a", "b"]) if (app[side] && !app[side].photo) app[side] = {...app[side], background}
 		app.changed()
@@ -400,12 +420,22 @@ export function createPanels(app) {
 	})
 	on("play", () => (app.playing ? app.stop() : app.play()))
 	on("path-save", async () => {
-		const answer = await app.request({t: "fly", keys: app.keys, fps: app.fps})
-		app.download(answer.camera_path, "camera_path.json")
+		const [{camera_path: file}, {path, command}] = [await app.fly(), await app.filmCommand()]
+		app.download(file, path)
+		$("film-command").value = command
 	})
+	on("film-save", app.saveFilm)
+	on("film-cancel", () => app.cancelFilm())
+	set("path-fps", rate => {
+		app.frame = Math.round((app.frame * rate) / app.fps)
+		app.fps = Number(rate)
+		app.refresh()
+	})
+	on("path-time", () => app.seek(Number($("path-time").value)), "input")
 
 	function listKeys() {
 		const {keys} = app
+		app.frame = 0
 		const items = keys.map((key, index) => {
 			// The first key starts the path; a key that is moved away from there lasts a while again.
 			key.seconds = index && (key.seconds || 2)
@@ -476,6 +506,7 @@ export function createPanels(app) {
 		options("map-kind", kinds)
 		options("map-variant", variants.toReversed())
 		$("a-scene").parentElement.hidden = scenes.length < 2
+		$("open-scene").hidden = !app.welcome.can_open
 		const contents = scenes.map(({kind, splats}) => (kind === "mesh" ? "a mesh" : `${splats} splats`))
 		text("about", `${contents.join(" and ")}; quadrille ${version} (${commit})`)
 	}
@@ -523,15 +554,24 @@ export function createPanels(app) {
 		$("custom-size").hidden = app.size.mode !== "custom"
 		field("width", app.size.width)
 		field("height", app.size.height)
+		filters.update()
 		updateCompare()
 		updateMap(map ?? {})
 		updateMarks()
 		showProbe()
 		showDetails()
 		pressed("probe", app.cursor !== null)
-		disabled(["play", "path-save"], app.keys.length < 2)
+		const {keys, fps, frame, film} = app
+		disabled(["play", "path-save", "path-time"], keys.length < 2)
+		disabled(["film-save"], keys.length < 2 || Boolean(film))
 		text("play", app.playing ? "Stop" : "Play")
-		text("path-text", `${app.keys.length} keys, ${number(app.keys.reduce((sum, key) => sum + key.seconds, 0))} s.`)
+		const seconds = keys.reduce((sum, key) => sum + key.seconds, 0)
+		text("path-text", `${keys.length} ${keys.length === 1 ? "key" : "keys"}, ${number(seconds)} s.`)
+		$("path-time").max = Math.floor(seconds * fps + 1e-6)
+		field("path-time", frame)
+		text("path-now", `${number(frame / fps, 3)} s`)
+		for (const id of ["film-progress", "film-cancel"]) $(id).hidden = !film
+		if (film) $("film-progress").value = film.progress
 	}
 
 	function updateBar() {
@@ -625,7 +665,7 @@ export function createPanels(app) {
 		if (!at && probe && tab === "pixel") {
 			if (app.isHere(probe.shot)) at = probe
 			else if (probe.point) {
-				const [x, y, depth] = camera.project(app.pose, probe.point, w, h)
+				const [x, y, depth] = app.project(probe.point, w, h)
 				if (depth > 0) at = {x: x - 0.5, y: y - 0.5}
 			}
 		}
@@ -633,7 +673,7 @@ export function createPanels(app) {
 		const asks = from ? "Click another surface." : "Click a surface."
 		text("ruler-text", to ? `${number(camera.norm(camera.subtract(from, to)))} units between the two points` : app.ruler ? asks : "")
 		pressed("ruler", Boolean(app.ruler))
-		const ends = [from, to].filter(Boolean).map(point => camera.project(app.pose, point, w, h))
+		const ends = [from, to].filter(Boolean).map(point => app.project(point, w, h))
 		// A single point is a cross.
 		const cross = ([x, y]) => [[x - 6, y], [x + 6, y], [x, y], [x, y - 6], [x, y + 6], [x, y]]
 		const seen = ends.every(([, , depth]) => depth > 0) ? ends : []

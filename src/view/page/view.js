@@ -16,11 +16,12 @@ const LAST = "quadrille.view" // What the page showed before it was loaded again
 const MOST_RADII = 1000 // Distance from the content, in its radii, up to which movements lead away from it.
 const HEADER_BYTES = 32
 const [FRAME, STILL_A, STILL_B, DIFFERENCE, MAP, FILE] = [1, 2, 3, 4, 5, 6]
-const TYPES = [, "image/jpeg", "image/webp", "image/png"]
+const TYPES = [, "image/jpeg", "image/webp", "image/png", "application/octet-stream"]
 const SCALES = {8: "", 6: "3/4", 4: "1/2", 3: "3/8", 2: "1/4"} // By eighths.
 // First luminance step of a JPEG's quantization table, from which its quality is read.
 const QUALITIES = {3: 90, 10: 70, 16: 50}
-const INVALID = "This address is no longer valid. Open the one that quadrille printed."
+const INVALID = "This address has no valid token. Open the one that quadrille printed, or a link that Copy gives in an open page."
+const PORTRAIT = 0.75 // Share of a camera's proportions below which a window would cut off too much of its sides.
 const UPDATED = "The server was updated."
 
 const canvas = $("canvas")
@@ -37,7 +38,7 @@ const app = {
 	up: [0, -1, 0],
 	mode: "orbit",
 	speed: 1, // Factor of the speed of flight.
-	a: {scene: 0, profile: null, renderer: "cpu", layer: null, background: null},
+	a: {scene: 0, profile: null, renderer: "cpu", layer: null, background: null, filters: {}},
 	b: null,
 	compare: "single", // single, split, blink or difference
 	side: "a", // Side that is shown in the mode blink.
@@ -52,10 +53,13 @@ const app = {
 	overlay: {cameras: false, axes: false, grid: false}, // Lines over the picture.
 	ruler: null, // One or two points whose distance is measured.
 	keys: [],
+	flight: null, // Cameras of the path through the keys, and the text of its file.
+	film: null, // { id, progress } of the film that is drawn.
 	playing: null,
 	stats: {},
 	details: null, // Stages of the last still, and memory of the server.
 	fps: 30, // Of paths.
+	frame: 0, // Of the path, at which it is played.
 	cursor: null // Pixel of the keyboard's probe.
 }
 
@@ -152,7 +156,14 @@ app.wantedSize = () => {
 	const {mode} = app.size
 	const listed = app.welcome.views[app.view ?? app.lens]
 	const {width, height} = mode === "custom" ? app.size : (mode === "camera" && listed) || box
-	return [width, height]
+	// The vertical field of view stays, so that a narrow window shows a wide camera in its own proportions.
+	const isNarrow = mode === "window" && listed && width / height < (PORTRAIT * listed.width) / listed.height
+	return [width, isNarrow ? Math.round((width * listed.height) / listed.width) : height]
+}
+// Picture coordinates and depth of a world point.
+app.project = (point, w, h) => {
+	const listed = app.welcome.views[app.view ?? app.lens]
+	return camera.project(app.pose, point, w, h, listed?.is_pinhole ? camera.intrinsics(listed, w, h) : null)
 }
 app.pictureSize = () => {
 	const {max_pixels: most, min_side: least, max_side: side} = app.welcome.limits
@@ -249,11 +260,53 @@ function tick(now) {
 }
 app.wake = wake
 
+// What a film shows: colours of the fast renderer, from the first key on.
+const filmed = () => ({...ofPixels(app.shot()), cam: keyCamera(app.keys[0])})
+const keyCamera = ({seconds, ...cam}) => cam
+const flown = () => ({shot: filmed(), keys: app.keys, fps: app.fps})
+
+// The cameras of the path, asked for after a change of its keys.
+app.fly = async () => {
+	const asked = JSON.stringify(flown())
+	if (app.flight?.asked !== asked) app.flight = {...(await app.request({t: "fly", ...flown()})), asked}
+	return app.flight
+}
+
 app.play = async () => {
-	const {cameras, fps} = await app.request({t: "fly", keys: app.keys, fps: app.fps})
+	const {cameras, fps} = await app.fly()
 	app.interrupt()
-	app.playing = {cameras, fps, start: performance.now(), index: -1}
+	app.playing = {cameras, fps, start: performance.now() - (1000 * app.frame) / fps, index: -1}
 	wake()
+}
+
+// Shows a frame of the path.
+app.seek = async frame => {
+	const {cameras} = await app.fly()
+	app.interrupt()
+	app.frame = camera.clamp(frame, 0, cameras.length - 1)
+	app.setPose(...standing(cameras[app.frame]))
+}
+
+// The command of the film, and the names of its files.
+app.filmCommand = async () => (await app.request({t: "flags", shot: filmed(), map: null})).film
+
+app.saveFilm = async () => {
+	const {name} = await app.filmCommand()
+	const answer = app.request({t: "film", ...flown()})
+	app.film = {id: number, progress: 0}
+	app.refresh()
+	try {
+		const film = await answer
+		if (film) app.download(film, name)
+	} finally {
+		app.film = null
+		app.refresh()
+	}
+}
+
+app.cancelFilm = () => {
+	app.send({t: "cancel", id: app.film.id})
+	answered(app.film.id)?.resolve(null)
 }
 
 app.stop = () => {
@@ -267,6 +320,7 @@ function advance(now) {
 	const next = Math.max(0, Math.floor(((now - start) / 1000) * fps))
 	if (next === index) return
 	const cam = cameras[Math.min(next, cameras.length - 1)]
+	app.frame = next >= cameras.length ? 0 : next // Played to its end, it begins again.
 	if (next >= cameras.length) app.playing = null
 	else app.playing.index = next
 	app.setPose(...standing(cam))
@@ -382,14 +436,31 @@ function onText(message) {
 	else if (t === "scene") onScene(message)
 	else if (t === "stats") app.details = message
 	else if (t === "legend") legends.set(number, message)
+	else if (t === "bye" && message.again) reopen()
 	else if (t === "bye") farewell = `Connection ended: ${message.reason}.`
 	else if (t === "progress") {
-		const job = [app.still, app.map].find(job => job && (job.seq ?? job.id) === id)
+		const job = [app.still, app.map, app.film].find(job => job && (job.seq ?? job.id) === id)
 		if (job) job.progress = message.done
 	} else if (t === "map" && app.map?.id === id) app.map.info = message
 	else if (t === "error") onError(number, message)
 	else answered(id)?.resolve(message)
 	app.refresh()
+}
+
+// The server shows other scenes: nothing of the old ones is kept.
+function reopen() {
+	app.pose = null
+	sessionStorage.removeItem(LAST)
+	location.reload()
+}
+
+// Asks for the scenes that can be opened, or opens one of them or a file. The name is JSON in ASCII, as headers have it.
+app.scenes = async (method = "GET", name = null, body = undefined) => {
+	const ascii = JSON.stringify(name).replace(/[\u007f-\uffff]/g, c => `\\u${c.charCodeAt().toString(16).padStart(4, "0")}`)
+	const headers = {Authorization: `Bearer ${sessionStorage.getItem(TOKEN)}`, "scene-name": ascii}
+	const response = await fetch("scene", {method, headers, body, cache: "no-store"})
+	if (!response.ok) throw new Error(await response.text())
+	return method === "GET" ? response.json() : null
 }
 
 // Takes a request out of those that wait for an answer.
@@ -689,10 +760,10 @@ app.save = async what => {
 // Name of a saved picture: scene, view, and what differs from the scene's own picture.
 app.fileName = what => {
 	const {views, scenes} = app.welcome
-	const {photo, scene, profile, renderer, layer} = what === "b" ? app.b : app.a
+	const {photo, scene, profile, renderer, layer, filters = {}} = what === "b" ? app.b : app.a
 	const stem = photo ? "photo" : scenes[scene].name.replace(/\.[^.]*$/, "")
 	const map = what === "map" && [app.map.request.variant, app.map.request.map]
-	const parts = [stem, views[app.view]?.name, profile, renderer !== "cpu" && renderer, layer, map, what === "difference" && what]
+	const parts = [stem, views[app.view]?.name, profile, renderer !== "cpu" && renderer, layer, Object.keys(filters).length && "filtered", map, what === "difference" && what]
 	return `${parts.flat().filter(Boolean).join(".").replaceAll(":", "-")}.png`
 }
 

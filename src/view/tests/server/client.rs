@@ -12,11 +12,14 @@ use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::config::Config;
+use quadrille_render::convert::{Change, Step, apply_step};
 use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_scene::formats::ply::PlyWriter;
-use quadrille_scene::{Camera, Intrinsics, load};
+use quadrille_scene::{Camera, Intrinsics, Scene, SceneInput, load_table};
 use quadrille_suite::Program;
-use quadrille_view::{Access, Commands, ListedView, SceneContent, Show, ShownScene, serve};
+use quadrille_view::{
+    Access, Commands, ListedView, OpenScene, SceneContent, Show, ShownScene, serve,
+};
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::http::HeaderValue;
@@ -46,6 +49,7 @@ pub(crate) struct Options {
     pub(crate) watch: bool,
     pub(crate) idle_exit: Option<Duration>,
     pub(crate) photo: Option<quadrille_base::image::Frame>,
+    pub(crate) opener: Option<Arc<dyn OpenScene>>,
 }
 
 /// Writes a scene of a number of splats as PLY.
@@ -86,7 +90,7 @@ pub(crate) fn shot(cam: &Value, [width, height]: [u32; 2]) -> Value {
 
 /// A source of the first scene.
 pub(crate) fn source() -> Value {
-    json!({"scene": 0, "profile": null, "renderer": "cpu", "layer": null, "background": null})
+    json!({"scene": 0, "profile": null, "renderer": "cpu", "layer": null, "background": null, "filters": {}})
 }
 
 /// A request to show one source.
@@ -105,55 +109,74 @@ pub(crate) fn request(
     json!({"t": kind, "seq": seq, "cam": cam, "w": width, "h": height, "show": show})
 }
 
-fn shown(path: &Path) -> ShownScene {
-    let file = path.to_owned();
-    ShownScene {
-        path: path.to_owned(),
-        content: SceneContent::Splats(Arc::new(load(path).unwrap())),
-        profile: Profile::default(),
-        reader: Arc::new(move || Ok(SceneContent::Splats(Arc::new(load(&file)?)))),
+fn read(path: &Path, steps: &[Step]) -> Result<Scene> {
+    let mut table = load_table(SceneInput::file(path))?;
+    for step in steps {
+        let Change::Action(action) = &step.change else { continue };
+        apply_step(action, &step.text, &mut table, path, &Task::NEVER)?;
     }
+    table.into_scene()
+}
+
+fn shown(path: &Path) -> Result<ShownScene> {
+    let file = path.to_owned();
+    Ok(ShownScene {
+        path: path.to_owned(),
+        content: SceneContent::Splats(Arc::new(read(path, &[])?)),
+        profile: Profile::default(),
+        reader: Arc::new(move |steps| Ok(SceneContent::Splats(Arc::new(read(&file, steps)?)))),
+    })
+}
+
+/// Scenes with three views around them.
+pub(crate) fn show_of(
+    paths: &[&Path],
+    photo: Option<&Path>,
+    opener: Option<Arc<dyn OpenScene>>,
+) -> Result<Show> {
+    let views = (0..3).map(|n| ListedView {
+        camera: camera(f64::from(n), [320, 180]),
+        name_in_file: None,
+        selector: None,
+        photo: photo.filter(|_| n == 0).map(Path::to_owned),
+    });
+    Ok(Show {
+        scenes: paths.iter().map(|path| shown(path)).collect::<Result<_>>()?,
+        views: views.collect(),
+        target: [0.0; 3],
+        up: [0.0, -1.0, 0.0],
+        radius: 1.0,
+        size: None,
+        background: [0.2, 0.4, 0.6],
+        stop: None,
+        near: None,
+        order: None,
+        exposures: None,
+        level: SimdLevel::best(),
+        config: Config::default(),
+        watch: false,
+        commands: vec![Commands::default(); 2],
+        opener,
+    })
 }
 
 impl Server {
     pub(crate) fn start(options: Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("first.ply");
-        write_scene(&path, options.splats.unwrap_or(2000), 1);
-        let mut scenes = vec![shown(&path)];
+        let [first, second] = ["first.ply", "second.ply"].map(|name| folder.path().join(name));
+        write_scene(&first, options.splats.unwrap_or(2000), 1);
+        let mut paths = vec![&*first];
         if options.second {
-            let path = folder.path().join("second.ply");
-            write_scene(&path, 1000, 2);
-            scenes.push(shown(&path));
+            write_scene(&second, 1000, 2);
+            paths.push(&second);
         }
         let photo = options.photo.map(|photo| {
             let path = folder.path().join("0.png");
             quadrille_base::image::files::write(&path, &photo).unwrap();
             path
         });
-        let views = (0..3).map(|n| ListedView {
-            camera: camera(f64::from(n), [320, 180]),
-            name_in_file: None,
-            selector: None,
-            photo: photo.clone().filter(|_| n == 0),
-        });
-        let show = Show {
-            scenes,
-            views: views.collect(),
-            target: [0.0; 3],
-            up: [0.0, -1.0, 0.0],
-            radius: 1.0,
-            size: None,
-            background: [0.2, 0.4, 0.6],
-            stop: None,
-            near: None,
-            order: None,
-            exposures: None,
-            level: SimdLevel::best(),
-            config: Config::default(),
-            watch: options.watch,
-            commands: vec![Commands::default(); 2],
-        };
+        let show = show_of(&paths, photo.as_deref(), options.opener).unwrap();
+        let show = Show { watch: options.watch, ..show };
         let access = Access {
             bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: 0,
@@ -194,8 +217,13 @@ impl Server {
 
     /// Sends the bytes of a request; returns the answer.
     pub(crate) fn raw(&self, request: &str) -> String {
+        self.raw_bytes(request.as_bytes())
+    }
+
+    pub(crate) fn raw_bytes(&self, request: &[u8]) -> String {
         let mut stream = self.connect();
-        stream.write_all(request.as_bytes()).unwrap();
+        // The server may close before all of a refused request is written.
+        let _ = stream.write_all(request);
         let mut answer = Vec::new();
         // The server may close before all of a wrong request is written.
         let _ = stream.read_to_end(&mut answer);

@@ -67,7 +67,8 @@ fn pages_that_break_rules_are_closed() {
     assert_eq!(binary.closed(), 1003);
     let mut long = server.page();
     long.socket.send(Message::text("x".repeat(20_000))).unwrap();
-    end(&mut long);
+    let code = end(&mut long);
+    assert!(code.is_none_or(|code| code == 1009), "{code:?}");
     let mut flood = server.page();
     for _ in 0..1000 {
         if flood.socket.send(Message::text("{}")).is_err() {

@@ -13,5 +13,6 @@ mod client;
 mod hostile;
 mod maps;
 mod matrix;
+mod openings;
 mod pictures;
 mod reload;

@@ -2,11 +2,13 @@
 
 use quadrille_base::image::difference::scaled_difference;
 use quadrille_base::image::files::{PictureFormat, read, write_to};
+use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
 use quadrille_base::image::{Frame, to_8_bit};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::Profile;
 use quadrille_render::cpu::{RenderSettings, Renderer, render};
-use quadrille_scene::{Camera, load};
+use quadrille_scene::cameras::{CameraOptions, load_bytes};
+use quadrille_scene::{Camera, Splat, Splats, load};
 use serde_json::{Value, json};
 
 use super::client::{Options, Received, Server, camera, placed, request, shot, show, source};
@@ -64,6 +66,89 @@ fn stills_and_saved_files_are_the_pictures_of_render() {
             }
         }
     }
+}
+
+#[test]
+fn filters_select_before_the_picture_and_the_map() {
+    let server = Server::start(Options { second: true, ..Options::default() });
+    let mut page = server.page();
+    let filters = json!({
+        "keep_box": [-0.5, -0.75, -1, 1, 1, 1],
+        "keep_sphere": [0.25, 0, 0, 0.75],
+        "opacity_min": 0.5,
+        "condition": "x < 0.5",
+        "sh_degree": 0,
+        "splat_scale": 0.5,
+    });
+    let filtered =
+        |scene: usize| with(source(), &[("filters", filters.clone()), ("scene", scene.into())]);
+    let both = with(show(), &[("a", filtered(0)), ("b", filtered(1)), ("mode", "split".into())]);
+    page.send(&request("still", 1, &placed(0.0), SIZE, &both));
+    for (kind, file) in [(2, "first.ply"), (3, "second.ply")] {
+        let scene = load(server.folder.path().join(file)).unwrap();
+        let is_kept = |splat: &Splat| {
+            let [x, y, z] = splat.mean.map(f64::from);
+            let is_in_box =
+                x >= -0.5 && y >= -0.75 && z >= -1.0 && [x, y, z].iter().all(|c| *c <= 1.0);
+            let square = (x - 0.25).powi(2) + y * y + z * z;
+            is_in_box && square <= 0.75 * 0.75 && splat.opacity >= 0.5 && x < 0.5
+        };
+        let plain = |mut splat: Splat| {
+            splat.scale = splat.scale.map(|scale| scale * 0.5);
+            splat.sh[1..].fill([0.0; 3]);
+            splat
+        };
+        let kept: Vec<Splat> = scene.splats.iter().filter(is_kept).map(plain).collect();
+        assert!((10..scene.splats.len() / 2).contains(&kept.len()), "{} splats", kept.len());
+        let settings = RenderSettings { profile: Profile::default(), level: SimdLevel::best() };
+        let splats = Splats::from_splats(0, kept);
+        let expected = rgb(&render(&splats, &camera(0.0, SIZE), &settings).0.over(BACKGROUND));
+        let found = page.picture(kind, 1).rgb();
+        // The program scales logarithms, this test the scales themselves.
+        let far = found.iter().zip(&expected).filter(|(a, b)| a.abs_diff(**b) > 1).count();
+        assert_eq!(far, 0, "{file}");
+    }
+    // A condition without a column of its name is refused, and so is a mesh's or a photo's.
+    let unknown = with(source(), &[("filters", json!({"condition": "nothing > 1"}))]);
+    page.send(&request("still", 2, &placed(0.0), SIZE, &with(show(), &[("a", unknown)])));
+    let error = page.wait(|received| match received {
+        Received::Text(text) if text["t"] == "error" => Some(text.clone()),
+        _ => None,
+    });
+    assert!(error.to_string().contains("nothing") && error["seq"] == 2, "{error}");
+}
+
+#[test]
+fn a_film_has_the_frames_of_its_path() {
+    let server = Server::start(Options::default());
+    let mut page = server.page();
+    let [mut first, mut last] = [0.0, 1.0].map(placed);
+    (first["seconds"], last["seconds"]) = (0.into(), 0.25.into());
+    let film = json!({
+        "id": 4,
+        "shot": shot(&placed(0.0), SIZE),
+        "keys": [first, last],
+        "fps": 12,
+    });
+    page.send(&with(film.clone(), &[("t", "fly".into())]));
+    let flown = page.text("fly");
+    assert_eq!(flown["cameras"].as_array().unwrap().len(), 4);
+    page.send(&with(film, &[("t", "film".into())]));
+    let bytes = page.picture(6, 4).bytes;
+    // The film of the copied command, frame by frame.
+    let text = flown["camera_path"].as_str().unwrap();
+    let cameras = load_bytes(text.as_bytes(), &CameraOptions::default()).unwrap().cameras;
+    let format = if FilmFormat::Mp4.is_built() { FilmFormat::Mp4 } else { FilmFormat::Apng };
+    let rate = FrameRate { numerator: 12, denominator: 1 };
+    let mut expected = Vec::new();
+    let facts = FilmFacts { size: SIZE, frames: 4, rate };
+    let mut writer = FilmWriter::begin(format, &mut expected, facts).unwrap();
+    for camera in &cameras {
+        let picture = drawn(&server, "first.ply", camera, "inria");
+        writer.push(&format.prepare(&picture, Some(BACKGROUND)).unwrap()).unwrap();
+    }
+    writer.finish().unwrap();
+    assert!(bytes == expected, "{} bytes, {} expected", bytes.len(), expected.len());
 }
 
 #[test]

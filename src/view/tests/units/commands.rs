@@ -50,7 +50,8 @@ fn look(cameras: Vec<Camera>) -> Look {
 
 fn drawn() -> Drawn {
     let renderer = RendererName::Cpu;
-    Drawn { scene: 0, profile: None, renderer, layer: None, background: None }
+    let filters = SceneFilters::default();
+    Drawn { scene: 0, profile: None, renderer, layer: None, background: None, filters }
 }
 
 fn moved(lens: Option<usize>) -> CameraRequest {

@@ -1,0 +1,75 @@
+//! Scenes that pages of the viewer open in place of the given one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::inputs::has_mesh_extension;
+use super::session::Session;
+use super::view::Args;
+use quadrille_base::error::{Error, Result};
+use quadrille_scene::formats::SceneFormat;
+use quadrille_view::{OpenScene, Show};
+
+/// Opens the scenes of the folder of the given scene, and files that pages send.
+#[derive(Debug, Clone)]
+pub(super) struct Opener {
+    args: Args,
+    session: Session,
+}
+
+impl Opener {
+    pub(super) fn new(args: Args, session: Session) -> Self {
+        Self { args, session }
+    }
+
+    /// The opener of the next scene, which is this one.
+    fn again(&self) -> Option<Arc<dyn OpenScene>> {
+        Some(Arc::new(self.clone()))
+    }
+
+    fn folder(&self) -> PathBuf {
+        match self.args.given().parent() {
+            Some(folder) if folder != Path::new("") => folder.to_owned(),
+            _ => PathBuf::from("."),
+        }
+    }
+}
+
+fn is_scene(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is_splats = extension.is_some_and(|e| SceneFormat::of_extension(e).is_some());
+    path.is_file() && (is_splats || has_mesh_extension(path))
+}
+
+impl OpenScene for Opener {
+    fn names(&self) -> Vec<String> {
+        let files = std::fs::read_dir(self.folder()).into_iter().flatten().flatten();
+        let scenes = files.map(|file| file.path()).filter(|path| is_scene(path));
+        let names = scenes.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    fn open(&self, name: &str) -> Result<Show> {
+        let names = self.names();
+        if !names.iter().any(|known| known == name) {
+            let known = names.iter().map(String::as_str);
+            return Err(Error::unknown_name("scene", "a scene of the folder", name, known));
+        }
+        let path = self.folder().join(name);
+        let path = path.strip_prefix(".").map_or(path.clone(), Path::to_owned);
+        match path == self.args.given() {
+            true => self.args.show(&self.session, self.again()),
+            false => self.args.of_scene(&path).show(&self.session, self.again()),
+        }
+    }
+
+    fn open_file(&self, path: &Path) -> Result<Show> {
+        let mut show = self.args.of_scene(path).show(&self.session, self.again())?;
+        // The user knows the file by its name alone.
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        show.commands.iter_mut().for_each(|commands| commands.scene = name.clone().into_owned());
+        Ok(show)
+    }
+}
