@@ -9,7 +9,7 @@ use quadrille_base::{Error, Result, Task};
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::surface::ProceduralScene;
 use quadrille_mesh::frame::VisibleFrame;
-use quadrille_mesh::merge::MergeUnitKind;
+use quadrille_mesh::merge::{MergeUnitKind, QfmSettings};
 use quadrille_mesh::shade::Textures;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::ViewSpec;
@@ -20,6 +20,8 @@ use quadrille_suite::mesh_input::{PreparedMesh, up_of};
 use quadrille_view::DrawMesh;
 
 const SAMPLES: u32 = 4;
+/// Samples of pictures of a moving camera, whose quads are merged: 0.6 of the time (measured with `arcade`).
+const MOVING_SAMPLES: u32 = 1;
 
 pub(super) struct ShownMesh {
     pub(super) drawer: Arc<dyn DrawMesh>,
@@ -48,8 +50,8 @@ struct Drawing {
 }
 
 enum Reply {
-    /// Picture over a background.
-    Picture([f32; 3], Sender<Result<Frame>>),
+    /// Picture over a background, of a moving camera or exact.
+    Picture([f32; 3], bool, Sender<Result<Frame>>),
     /// Depth of the surface in a pixel.
     Depth([u32; 2], Sender<Result<Option<f64>>>),
 }
@@ -58,7 +60,7 @@ impl Reply {
     // Sending fails if the page was closed meanwhile.
     fn refuse(self, error: Error) {
         match self {
-            Self::Picture(_, reply) => drop(reply.send(Err(error))),
+            Self::Picture(_, _, reply) => drop(reply.send(Err(error))),
             Self::Depth(_, reply) => drop(reply.send(Err(error))),
         }
     }
@@ -85,8 +87,14 @@ impl MeshThread {
 }
 
 impl DrawMesh for MeshThread {
-    fn draw(&self, camera: &Camera, background: [f32; 3], task: &Task) -> Result<Frame> {
-        self.ask(camera, task, |reply| Reply::Picture(background, reply))
+    fn draw(
+        &self,
+        camera: &Camera,
+        background: [f32; 3],
+        is_moving: bool,
+        task: &Task,
+    ) -> Result<Frame> {
+        self.ask(camera, task, |reply| Reply::Picture(background, is_moving, reply))
     }
 
     fn depth(&self, camera: &Camera, pixel: [u32; 2], task: &Task) -> Result<Option<f64>> {
@@ -150,27 +158,33 @@ fn serve(
         let Drawing { camera, task, reply } = drawing;
         let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera))
             .relative_to(source.origin());
-        let visible = || {
+        let visible = |samples| {
             let frame =
-                settings.frame(&camera, SAMPLES, prepared.input.memory(), look.session.level)?;
+                settings.frame(&camera, samples, prepared.input.memory(), look.session.level)?;
             VisibleFrame::new(&*source, [&view; 2], &frame, &task)
         };
-        let draw = |background| {
-            let visible = visible()?;
-            let shading = visible.merged(&*source, MergeUnitKind::None);
+        let draw = |background, is_moving| {
+            let (samples, unit) = match is_moving {
+                true => (MOVING_SAMPLES, MergeUnitKind::Qfm(QfmSettings::default())),
+                false => (SAMPLES, MergeUnitKind::None),
+            };
+            let visible = visible(samples)?;
+            let shading = visible.merged(&*source, unit);
             task.check()?;
             let shader = light.shader(&*source, &textures, &view);
             Ok(visible.picture(&shader, &shading, settings.sampling, Some(background)))
         };
         let depth = |[x, y]: [u32; 2]| {
-            let layers = visible()?.layers(&[Layer::Depth]);
+            let layers = visible(SAMPLES)?.layers(&[Layer::Depth]);
             let at = y as usize * camera.width as usize + x as usize;
             let depth = layers.first().and_then(|layer| layer.plane(0).get(at).copied());
             Ok(depth.filter(|depth| *depth > 0.0).map(f64::from))
         };
         // Sending fails if the page was closed meanwhile.
         match reply {
-            Reply::Picture(background, reply) => drop(reply.send(draw(background))),
+            Reply::Picture(background, is_moving, reply) => {
+                drop(reply.send(draw(background, is_moving)));
+            }
             Reply::Depth(pixel, reply) => drop(reply.send(depth(pixel))),
         }
     }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::camera_request::CameraRequest;
 use super::film;
+use super::look::Look;
 use super::message::{FlagsRequest, Shot};
-use super::painter::Look;
 use super::source::{Drawn, RendererName};
 use super::stage::{ListedView, camera_of, description};
 use quadrille_base::error::Result;

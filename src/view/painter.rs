@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::camera_request::CameraRequest;
+use super::look::Look;
 use super::message::PictureRequest;
 use super::photo::{Crop, PixelArea, photo_of};
 use super::source::{Drawn, Mode, RendererName, Show, Source};
@@ -26,32 +27,6 @@ use quadrille_scene::cameras::Exposures;
 use quadrille_suite::report::layer_colours::layer_colours;
 use quadrille_suite::report::scale::Curve;
 
-#[derive(Debug)]
-pub(crate) struct Look {
-    pub(crate) views: Vec<ListedView>,
-    pub(crate) background: [f32; 3],
-    /// Stop rule, near plane and order that override the profile.
-    pub(crate) stop: Option<StopRule>,
-    pub(crate) near: Option<f64>,
-    pub(crate) order: Option<SplatOrder>,
-    pub(crate) exposures: Option<Exposures>,
-    pub(crate) level: SimdLevel,
-    pub(crate) config: Config,
-}
-
-impl Look {
-    pub(crate) fn profile(&self, scene: &LoadedScene, chosen: Option<Profile>) -> Profile {
-        self.ruled(chosen.unwrap_or(scene.profile))
-    }
-
-    /// A profile with the rules that flags replace.
-    pub(crate) fn ruled(&self, profile: Profile) -> Profile {
-        let profile = self.near.map_or(profile, |near| profile.with_near(near));
-        let (stop, order) = (self.stop.unwrap_or(profile.stop), self.order.or(profile.order));
-        Profile { stop, order, ..profile }
-    }
-}
-
 /// Request whose picture a canvas of the painter contains.
 #[derive(Debug, Clone, PartialEq)]
 struct Subject {
@@ -59,6 +34,8 @@ struct Subject {
     cam: CameraRequest,
     size: [u32; 2],
     source: Source,
+    /// Whether the picture may be coarser than the exact one, as of meshes.
+    is_moving: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -193,7 +170,7 @@ impl Painter {
     ) -> Result<ScreenPicture> {
         let start = Instant::now();
         let show = fast(&request.show);
-        self.draw_all(&show, &request.cam, size, stage, &Task::NEVER)?;
+        self.draw_all(&show, &request.cam, size, stage, true, &Task::NEVER)?;
         let [a, b] = &self.canvases;
         let rgb = match (show.second().is_some(), show.mode) {
             (false, _) | (_, Mode::Single) => a.rgb(),
@@ -223,7 +200,7 @@ impl Painter {
     ) -> Result<StillPictures> {
         let start = Instant::now();
         let (show, size) = (&request.show, [request.w, request.h]);
-        self.draw_all(show, &request.cam, size, stage, task)?;
+        self.draw_all(show, &request.cam, size, stage, false, task)?;
         let [a, b] = &self.canvases;
         let difference = match (show.second(), show.mode) {
             (Some(_), Mode::Difference) => Some(a.difference(b, show.gain)?),
@@ -255,7 +232,7 @@ impl Painter {
         let scene = stage.scene(drawn)?;
         let canvas = &mut self.canvases[0];
         canvas.background = drawn.background.unwrap_or(look.background);
-        canvas.draw(drawn, &mut self.renderer, camera, &scene, &look, task)?;
+        canvas.draw(drawn, &mut self.renderer, camera, &scene, &look, false, task)?;
         Ok((&canvas.frame, canvas.background))
     }
 
@@ -266,10 +243,11 @@ impl Painter {
         cam: &CameraRequest,
         size: [u32; 2],
         stage: &Stage,
+        is_moving: bool,
         task: &Task,
     ) -> Result<()> {
         for (index, source) in show.sources().enumerate() {
-            self.draw(index, cam, size, source, stage, task)?;
+            self.draw(index, cam, size, source, stage, is_moving, task)?;
         }
         if show.second().is_none() {
             self.canvases[1] = Canvas::default();
@@ -285,6 +263,7 @@ impl Painter {
         size: [u32; 2],
         source: &Source,
         stage: &Stage,
+        is_moving: bool,
         task: &Task,
     ) -> Result<()> {
         let look = Arc::clone(&self.look);
@@ -318,7 +297,8 @@ impl Painter {
             }
             Source::Drawn(drawn) => {
                 let scene = stage.scene(drawn)?;
-                canvas.draw(drawn, &mut self.renderer, &camera, &scene, &look, task)?;
+                let is_moving = subject.is_moving;
+                canvas.draw(drawn, &mut self.renderer, &camera, &scene, &look, is_moving, task)?;
             }
         }
         let exposures = look.exposures.as_ref().filter(|_| canvas.legend.is_none());
@@ -352,13 +332,14 @@ impl Canvas {
         camera: &Camera,
         scene: &LoadedScene,
         look: &Look,
+        is_moving: bool,
         task: &Task,
     ) -> Result<()> {
         let splats = match &scene.content {
             SceneContent::Splats(scene) => &scene.splats,
             SceneContent::Mesh(mesh) => {
                 // Shading computes with linear light; files and screens have sRGB.
-                let drawn = mesh.draw(&camera.as_pinhole(), self.background, task)?;
+                let drawn = mesh.draw(&camera.as_pinhole(), self.background, is_moving, task)?;
                 self.frame = drawn.to_srgb().into_owned();
                 return Ok(());
             }
@@ -401,6 +382,13 @@ impl Canvas {
             self.frame = colours.frame;
         }
         Ok(())
+    }
+}
+
+fn is_mesh(source: &Source, stage: &Stage) -> bool {
+    match source {
+        Source::Drawn(drawn) => stage.scenes[drawn.scene].splats().is_err(),
+        Source::Photo => false,
     }
 }
 

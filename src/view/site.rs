@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::admission::Admission;
 use super::commands::Commands;
 use super::hub::Hub;
+use super::look::Look;
 use super::message::Limits;
 use super::openings::Openings;
-use super::painter::Look;
 
 pub(crate) struct Site {
     pub(crate) hub: Arc<Hub>,

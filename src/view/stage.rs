@@ -19,8 +19,15 @@ use quadrille_scene::{Camera, Projection, Scene, Splats};
 
 /// Interface to the renderer of a mesh.
 pub trait DrawMesh: Send + Sync {
-    /// Draws the opaque picture of `camera`, which is a pinhole, over a background in sRGB.
-    fn draw(&self, camera: &Camera, background: [f32; 3], task: &Task) -> Result<Frame>;
+    /// Draws the opaque picture of `camera`, which is a pinhole, over a background in sRGB. A picture of a moving camera may
+    /// be coarser than the exact one.
+    fn draw(
+        &self,
+        camera: &Camera,
+        background: [f32; 3],
+        is_moving: bool,
+        task: &Task,
+    ) -> Result<Frame>;
 
     /// Depth of the surface in a pixel of `camera`, which is a pinhole; `None` where no surface is.
     fn depth(&self, camera: &Camera, pixel: [u32; 2], task: &Task) -> Result<Option<f64>>;

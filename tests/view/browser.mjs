@@ -19,8 +19,8 @@ if (!scene) {
 }
 const BINARY = resolve(quadrille)
 const SCENE = resolve(scene)
-const PAGE_BYTES = 96 << 10
-const FILES = ["", "view.js", "camera.js", "controls.js", "overlay.js", "panels.js", "view.css", "icon.svg"]
+const PAGE_BYTES = 112 << 10
+const FILES = ["", "view.js", "camera.js", "controls.js", "filters.js", "overlay.js", "panels.js", "view.css", "icon.svg"]
 
 const {folder, sh} = workplace(BINARY)
 
@@ -102,7 +102,7 @@ await check("the first picture is exact, and the token leaves the address", asyn
 	return text(page, "stat-latency")
 })
 
-await check("the page has at most 96 KiB", async () => {
+await check("the page has at most 112 KiB", async () => {
 	const sizes = await Promise.all(FILES.map(async file => (await (await fetch(`http://localhost:${port}/${file}`)).text()).length))
 	const sum = sizes.reduce((a, b) => a + b)
 	expect(sum <= PAGE_BYTES, `expected at most ${PAGE_BYTES} bytes, found ${sum}`)
@@ -794,8 +794,10 @@ async function swipe(from, to) {
 
 await check("a phone's picture fills its screen with device pixels", async () => {
 	await exact(small)
-	const [width] = await small.evaluate(() => [document.getElementById("canvas").width])
-	expect(width === 780, `the picture is ${width} pixels wide`)
+	const [w, h] = await small.evaluate(() => [document.getElementById("canvas").width, document.getElementById("canvas").height])
+	expect(w === 780, `the picture is ${w} pixels wide`)
+	// A listed view is shown as a whole; the camera that leaves it fills the screen.
+	expect(near(w / h, 16 / 9, 0.01), `a listed view has ${w} x ${h} pixels`)
 	return equalsRender(small)
 })
 
@@ -807,6 +809,8 @@ await check("touch: drag, pinch, long press, double tap, joystick", async () => 
 	await swipe([[150, 300]], [[250, 330]])
 	await exact(small)
 	expect((await value(small, "eye")) !== eye, "a finger does not orbit")
+	const [wide, high] = await small.evaluate(() => [document.getElementById("canvas").width, document.getElementById("canvas").height])
+	expect(wide === 780 && high > wide, `the moved picture has ${wide} x ${high} pixels`)
 	const length = await distance(small)
 	await swipe(
 		[

@@ -19,7 +19,7 @@ function random(below) {
 	return Math.floor((state / 2 ** 32) * below)
 }
 
-const server = spawn(quadrille, ["view", scene, "--json", "--port", "0"], {stdio: ["ignore", "pipe", "inherit"]})
+const server = spawn(quadrille, ["view", scene, "--no-open", "--json", "--port", "0"], {stdio: ["ignore", "pipe", "inherit"]})
 let text = ""
 for await (const chunk of server.stdout) {
 	text += chunk
@@ -68,7 +68,7 @@ async function act(page) {
 			await page.keyboard.press(KEYS[random(KEYS.length)], {delay: random(200)})
 			break
 		case 4: {
-			const buttons = await page.locator("button:visible, [role=tab]:visible, summary:visible").all()
+			const buttons = await page.locator("button:visible, [role=tab]:visible, summary:visible, input[type=checkbox]:visible").all()
 			if (buttons.length > 0) await buttons[random(buttons.length)].click({timeout: 500}).catch(() => {})
 			break
 		}
@@ -84,16 +84,26 @@ async function act(page) {
 			}
 			break
 		}
-		case 6:
-			await page.waitForTimeout(random(1500))
+		case 6: {
+			const sliders = await page.locator("input[type=range]:visible").all()
+			if (sliders.length > 0 && random(2)) {
+				const share = random(100) / 100
+				const slider = sliders[random(sliders.length)]
+				await slider.evaluate((input, share) => {
+					const [least, most] = [Number(input.min), Number(input.max)]
+					input.value = least + share * (most - least)
+					input.dispatchEvent(new Event("input"))
+				}, share).catch(() => {})
+			} else await page.waitForTimeout(random(1500))
 			break
+		}
 		default:
 			if (random(20) === 0) await page.reload()
 			else await page.mouse.click(...point())
 	}
 }
 
-// Two pictures at once, a probe, and more maps than the server keeps: what grows after it grows without end.
+// Two pictures at once, a probe, more maps than the server keeps, filters and a film: what grows after it grows without end.
 async function tour(page) {
 	const tab = async name => {
 		if ((await page.locator(`#tab-${name}`).getAttribute("aria-selected")) !== "true") await page.click(`#tab-${name}`)
@@ -112,6 +122,23 @@ async function tour(page) {
 		await page.waitForFunction(() => document.getElementById("map-cancel").textContent === "Hide map", null, {timeout: 120_000})
 	}
 	await page.keyboard.press("Escape")
+	await tab("view")
+	for (const opacity of ["0.2", "0.5", "0.1"]) {
+		await page.fill("#filter-opacity", opacity)
+		await page.waitForTimeout(500)
+	}
+	await page.check("#filter-box")
+	await page.waitForTimeout(500)
+	await page.click("#filter-reset")
+	await tab("path")
+	await page.click("#key-add")
+	await page.evaluate(() => document.activeElement.blur())
+	await page.keyboard.press("ArrowLeft")
+	await page.waitForTimeout(500)
+	await page.click("#key-add")
+	const film = page.waitForEvent("download", {timeout: 300_000})
+	await page.click("#film-save")
+	await film
 	await page.keyboard.press("p")
 }
 for (const page of pages) await tour(page)

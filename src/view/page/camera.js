@@ -111,6 +111,9 @@ const translate = (pose, by) => ({...pose, eye: add(pose.eye, by), target: add(p
 // Focal length in pixels of a picture of the height.
 const focal = (pose, height) => height / 2 / Math.tan((Math.min(pose.fov, WIDE) * DEGREE) / 2)
 
+// Field of view in degrees of a focal length in a picture of the height, both in pixels.
+export const fieldOfView = (length, height) => (2 * Math.atan(height / 2 / length)) / DEGREE
+
 // Direction through a point of a picture of w x h pixels; its depth is 1.
 export function ray(pose, x, y, w, h) {
 	const {right, up, forward} = axes(pose)

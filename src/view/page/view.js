@@ -109,10 +109,11 @@ app.moveBy = (movement, ...rest) => {
 	app.interrupt()
 	const {home, radius} = app.welcome
 	const away = ({eye}) => camera.norm(camera.subtract(eye, home.target))
-	const next = movement(app.pose, ...rest)
+	const leaves = isNarrow() && app.welcome.views[app.view].is_pinhole
+	const next = movement(leaves ? widened(app.pose) : app.pose, ...rest)
 	// Farther out there is nothing to see, and the server takes no such coordinates in the end.
 	if (away(next) > Math.max(MOST_RADII * radius, away(app.pose))) return
-	app.setPose(next)
+	app.setPose(next, null, leaves ? null : app.lens)
 }
 
 // Stops what moves the camera by itself.
@@ -156,9 +157,17 @@ app.wantedSize = () => {
 	const {mode} = app.size
 	const listed = app.welcome.views[app.view ?? app.lens]
 	const {width, height} = mode === "custom" ? app.size : (mode === "camera" && listed) || box
-	// The vertical field of view stays, so that a narrow window shows a wide camera in its own proportions.
-	const isNarrow = mode === "window" && listed && width / height < (PORTRAIT * listed.width) / listed.height
-	return [width, isNarrow ? Math.round((width * listed.height) / listed.width) : height]
+	return [width, isNarrow() ? Math.round((width * listed.height) / listed.width) : height]
+}
+// Whether the window would cut off too much of a listed view, whose vertical field of view stays: it has its own proportions.
+function isNarrow() {
+	const listed = app.welcome.views[app.view]
+	return app.size.mode === "window" && listed && box.width / box.height < (PORTRAIT * listed.width) / listed.height
+}
+// The pose with which a movement leaves a narrow view: it fills the window, and keeps its horizontal field of view.
+function widened({fov, ...pose}) {
+	const {width, focal_px: [focal]} = app.welcome.views[app.view]
+	return {...pose, fov: camera.fieldOfView((focal * box.width) / width, box.height)}
 }
 // Picture coordinates and depth of a world point.
 app.project = (point, w, h) => {
