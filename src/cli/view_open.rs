@@ -7,7 +7,7 @@ use super::inputs::has_mesh_extension;
 use super::session::Session;
 use super::view::Args;
 use quadrille_base::error::{Error, Result};
-use quadrille_scene::formats::SceneFormat;
+use quadrille_scene::SceneFormat;
 use quadrille_view::{OpenScene, Show};
 
 /// Opens the scenes of the folder of the given scene, and files that pages send.

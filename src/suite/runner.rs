@@ -117,6 +117,9 @@ impl Plan {
     }
 }
 
+/// Runs that are made together, per thread: with one, threads wait for the longest run; more are told late.
+const RUNS_PER_THREAD: usize = 4;
+
 struct Running<'a> {
     plan: &'a Plan,
     level: SimdLevel,
@@ -131,7 +134,7 @@ struct Running<'a> {
 struct ReadyView<'a> {
     view: PreparedView<'a>,
     profile: &'static str,
-    /// Start of the preparation, or of the runs in one configuration.
+    /// Start of the preparation, or of the runs that are made together.
     start: Instant,
 }
 
@@ -159,12 +162,16 @@ impl Running<'_> {
                 }
             }
             let mut ready = ReadyView { view, profile: scene.profile.name, start };
-            for of_configuration in of_view.chunk_by(|a, b| a.key == b.key) {
-                quadrille_base::span!("row");
-                watch(Event::Begun(&of_configuration[0].key));
-                // Methods of a view run in parallel; each run appends its row when it is done.
-                let views =
-                    of_configuration.par_iter().filter_map(|run| Some((&run.key, run.view()?)));
+            let mut begun = None;
+            // Runs of a view are parallel, also of different configurations; each appends its row when it is done.
+            for together in of_view.chunks(RUNS_PER_THREAD * rayon::current_num_threads()) {
+                quadrille_base::span!("rows");
+                for run in together {
+                    if begun.replace(&run.key) != Some(&run.key) {
+                        watch(Event::Begun(&run.key));
+                    }
+                }
+                let views = together.par_iter().filter_map(|run| Some((&run.key, run.view()?)));
                 let rows = views.map(|(run, (key, work))| self.view(run, key, work, &ready));
                 let rows: Vec<Result<(Row, Vec<String>)>> = rows.collect();
                 let mut all = Ok(());

@@ -15,15 +15,12 @@ use super::stage::{ListedView, LoadedScene, SceneContent, Stage, camera_of};
 use quadrille_base::image::difference::scaled_difference;
 use quadrille_base::image::exposure::exposed;
 use quadrille_base::image::{Frame, Layer, from_8_bit, to_8_bit};
-use quadrille_base::math::{SimdLevel, narrow};
-use quadrille_base::shading::{Profile, SplatOrder, StopRule};
+use quadrille_base::math::narrow;
 use quadrille_base::{Error, Result, Task};
-use quadrille_gpu::config::Config;
 use quadrille_gpu::simulation::{Simulation, simulate};
 use quadrille_render::Sight;
 use quadrille_render::cpu::{LayerSettings, RenderSettings, RenderTimes, Renderer, reference};
 use quadrille_scene::Camera;
-use quadrille_scene::cameras::Exposures;
 use quadrille_suite::report::layer_colours::layer_colours;
 use quadrille_suite::report::scale::Curve;
 
@@ -273,6 +270,7 @@ impl Painter {
             cam: cam.clone(),
             size,
             source: source.clone(),
+            is_moving: is_moving && is_mesh(source, stage),
         };
         let canvas = &mut self.canvases[index];
         if canvas.subject.as_ref() == Some(&subject) {
