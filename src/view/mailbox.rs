@@ -17,7 +17,6 @@ const LOST: Duration = Duration::from_secs(2);
 const MAX_WAITING: usize = 64;
 
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "at most 64 jobs wait at a time")]
 pub(crate) enum SideJob {
     Probe(ProbeRequest),
     Measure { id: u32 },

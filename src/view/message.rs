@@ -345,7 +345,7 @@ mod tests {
                 Some(place) => *place = value.clone(),
                 None => match pointer.rsplit_once('/') {
                     Some((parent, name)) => {
-                        message.pointer_mut(parent).unwrap()[name] = value.clone()
+                        message.pointer_mut(parent).unwrap()[name] = value.clone();
                     }
                     None => panic!("{pointer} is no pointer"),
                 },

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::*;
 use crate::camera_request::Placed;
-use crate::source::{Source, VariantName};
+use crate::source::{SceneFilters, Source, VariantName};
 use quadrille_base::image::Layer;
 use quadrille_base::lens::{FisheyeLens, Projection};
 use quadrille_base::math::SimdLevel;
