@@ -179,3 +179,37 @@ fn rules_that_replace_those_of_the_profile_are_flags() {
     look.views[0].camera.near_limit = None;
     assert!(!of(&look).contains("--near"), "{}", of(&look));
 }
+
+#[test]
+fn filters_of_a_page_follow_those_of_the_server() {
+    let shared = vec!["--where=x > 1".to_owned()];
+    let commands = Commands { shared, camera_file: None, ..commands("a.ply") };
+    let filters: SceneFilters = serde_json::from_value(json!({
+        "condition": "y < $HOME || y > 'a'",
+        "keep_box": [-1.5, 0, -1e-7, 1, 1, 1],
+        "splat_scale": 0.001,
+    }))
+    .unwrap_or_default();
+    assert!(filters.0.is_empty(), "a condition of text is refused");
+    let filters: SceneFilters = serde_json::from_value(json!({
+        "condition": "y < 1 || !(y > 2)",
+        "keep_box": [-1.5, 0, -1e-7, 1, 1, 1],
+        "splat_scale": 0.001,
+    }))
+    .unwrap();
+    let filtered = Drawn { filters, ..drawn() };
+    let answer = answer(&commands, moved(None), filtered, &look(vec![camera("any")]));
+    for command in ["render", "sim"] {
+        let words = words(&answer[command]);
+        let expected = [
+            "--where=x > 1",
+            "--keep-box=-1.5,0,-0.0000001,1,1,1",
+            "--where=y < 1 || !(y > 2)",
+            "--splat-scale=0.001",
+        ];
+        let at = words.iter().position(|word| word == expected[0]).unwrap();
+        assert_eq!(words[at..at + expected.len()], expected, "{words:?}");
+    }
+    let film = answer["film"]["command"].clone();
+    assert!(words(&film).iter().any(|word| word == "--path=a.camera_path.json"), "{film}");
+}
