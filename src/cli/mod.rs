@@ -42,6 +42,8 @@ mod view_mesh;
 #[cfg(feature = "view")]
 mod view_open;
 mod view_page;
+#[cfg(feature = "view")]
+mod view_token;
 mod views;
 
 use std::ffi::OsString;

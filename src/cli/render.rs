@@ -3,7 +3,7 @@
 mod args;
 mod batches;
 mod in_place;
-mod meshes;
+pub(super) mod meshes;
 mod pictures;
 mod probe;
 mod rendered;

@@ -1,6 +1,5 @@
 //! `view`: a scene in a browser.
 
-use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,22 +14,23 @@ use super::film::PathFlags;
 use super::inputs::load_filtered;
 use super::options::{DrawFlags, RuleFlags};
 use super::outputs::colour_behind;
+use super::render::meshes::MeshFlags;
 use super::session::Session;
 use super::view_mesh::{MeshSettings, is_mesh};
 use super::view_open::Opener;
+use super::view_token::token_of;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::whole_number;
 use quadrille_base::shading::Profile;
-use quadrille_base::text_file::read_text;
 use quadrille_evaluation::picture_folder::PictureFolder;
 use quadrille_gpu::config::Config;
 use quadrille_render::convert::Step;
 use quadrille_scene::cameras::{CameraTransform, Framing, FramingTarget, ViewSpec, Views};
 use quadrille_scene::{Camera, LoadOptions, Scene, Splats};
+use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_view::{
-    Access, Commands, ListedView, OpenScene, SceneContent, Show, ShownScene, is_token, new_token,
-    serve,
+    Access, Commands, ListedView, OpenScene, SceneContent, Show, ShownScene, new_token, serve,
 };
 
 /// Show a scene in a browser, with the exact picture as soon as the camera rests
@@ -67,6 +67,8 @@ pub(super) struct Args {
     views: ViewSpec,
     #[command(flatten)]
     path: PathFlags,
+    #[command(flatten)]
+    meshes: MeshFlags,
     #[command(flatten)]
     rules: RuleFlags,
     #[command(flatten)]
@@ -164,6 +166,7 @@ impl Args {
             return Err(Error::argument("--background", expected, "transparent"));
         };
         let exposures = self.exposures.load(self.draw.background, false)?;
+        self.meshes.check()?;
         let (first, opened) = self.shown(&self.scene, session)?;
         let mut commands = vec![self.commands(&first)];
         let placing = match opened {
@@ -171,6 +174,13 @@ impl Args {
             Opened::Mesh(placing) => *placing,
         };
         let views = placing.views;
+        if self.meshes.is_given() && matches!(first.content, SceneContent::Mesh(_)) {
+            return Err(Error::conflict("--mesh", "a mesh as the scene (--with shows two)"));
+        }
+        let meshes = self.meshes.load(session)?;
+        if meshes.is_some() {
+            views.cameras.iter().try_for_each(PlacedMeshes::check)?;
+        }
         commands[0].camera_file = views.file.clone();
         let mut scenes = vec![first];
         if let Some(path) = &self.with {
@@ -204,6 +214,7 @@ impl Args {
             config: Config::default(),
             watch: self.watch,
             commands,
+            meshes,
             opener,
         })
     }
@@ -219,6 +230,7 @@ impl Args {
             filters: Filters::default(),
             views: ViewSpec::default().with_size(size),
             path: PathFlags::default(),
+            meshes: MeshFlags::default(),
             exposures: ExposureFlags::default(),
             ..self.clone()
         }
@@ -286,13 +298,15 @@ impl Args {
         let of_splats = |words: Vec<String>| if is_mesh { Vec::new() } else { words };
         let exposures = self.exposures.file();
         let exposures = exposures.map(|file| format!("--exposures={}", file.display()));
+        let rules = self.rules.words().into_iter().chain(exposures).collect();
         Commands {
             scene: scene.path.display().to_string(),
             is_mesh,
             profile: scene.profile,
             shared: of_splats([reading_words(self.reading), self.filters.words()].concat()),
             profile_flag: of_splats(self.draw.profile_words()),
-            render: of_splats(self.rules.words().into_iter().chain(exposures).collect()),
+            render: of_splats([self.meshes.words(), rules].concat()),
+            sim: of_splats(self.meshes.placed.words()),
             background: self.draw.background_words(),
             cameras: lens_words(&self.views),
             camera_file: None,
@@ -394,59 +408,6 @@ impl ServerFlags {
             (None, IpAddr::V6(address)) => format!("[{address}]"),
         }
     }
-}
-
-/// Token in a file that only its owner can read; created if missing.
-fn token_of(path: &Path) -> Result<String> {
-    match std::fs::metadata(path) {
-        Ok(found) => {
-            refuse_readable(path, &found)?;
-            let text = read_text(path, "a token")?;
-            let token = text.trim();
-            match is_token(token) {
-                true => Ok(token.to_owned()),
-                false => Err(Error::malformed(
-                    path,
-                    "token",
-                    "32 hexadecimal digits in lower case",
-                    format!("{} characters", token.chars().count()),
-                )),
-            }
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let token = new_token();
-            write_private(path, &token).map_err(|reason| Error::write(path, reason))?;
-            Ok(token)
-        }
-        Err(error) => Err(Error::read(path, error)),
-    }
-}
-
-#[cfg(unix)]
-fn refuse_readable(path: &Path, found: &std::fs::Metadata) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = found.permissions().mode() & 0o777;
-    match mode & 0o077 {
-        0 => Ok(()),
-        _ => {
-            let found = format!("{mode:o} (chmod 600 changes it)");
-            Err(Error::malformed(path, "permissions", "600", found))
-        }
-    }
-}
-
-#[cfg(not(unix))]
-fn refuse_readable(_: &Path, _: &std::fs::Metadata) -> Result<()> {
-    Ok(())
-}
-
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    std::io::Write::write_all(&mut file, format!("{text}\n").as_bytes())
 }
 
 /// Mean up direction of cameras, if they agree.

@@ -20,14 +20,17 @@ use super::outbox::Picture;
 use super::pace::Cost;
 use super::painter::{Painter, StillPictures, frame_of};
 use super::photo::part_of;
-use super::stage::{SceneContent, Stage, camera_of, point_at};
+use super::source::Drawn;
+use super::stage::{LoadedScene, SceneContent, Stage, camera_of, point_at};
 use quadrille_base::Task;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{Protocol, compare};
-use quadrille_base::image::{files, to_8_bit};
+use quadrille_base::image::{Frame, Layer, files, to_8_bit};
 use quadrille_base::math::narrow;
-use quadrille_render::cpu::RenderSettings;
+use quadrille_render::cpu::surfaces::SurfaceScene;
+use quadrille_render::cpu::{LayerSettings, RenderSettings};
 use quadrille_scene::{Camera, Projection};
+use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_suite::report::cameras::camera_json;
 
 /// Lossless stills that take longer on the link are preceded by a lossy preview.
@@ -162,10 +165,18 @@ impl Artist {
         let (drawn, pixel) = (request.shot.drawn()?, [request.x, request.y]);
         let camera = camera_of(&request.shot.cam, request.shot.size(), &self.look.views)?;
         let scene = stage.scene(&drawn)?;
-        if let SceneContent::Mesh(mesh) = &scene.content {
-            // A mesh has no splats to list; its surface is a centre for movements.
+        let depth = match &scene.content {
+            SceneContent::Mesh(mesh) => {
+                Some(mesh.depth(&camera.as_pinhole(), pixel, &Task::NEVER)?)
+            }
+            SceneContent::Splats(_) => match self.look.meshes.clone() {
+                Some(meshes) => Some(self.depth_among(&meshes, &scene, &drawn, &camera, pixel)?),
+                None => None,
+            },
+        };
+        if let Some(depth) = depth {
+            // Meshes have no splats to list; their surface is a centre for movements.
             let pinhole = camera.as_pinhole();
-            let depth = mesh.depth(&pinhole, pixel, &Task::NEVER)?;
             let point = depth.and_then(|depth| point_at(&pinhole, pixel, depth));
             let answer = json!({"t": "probe", "id": request.id, "depth": depth, "point": point});
             self.hub.with(id, |client| client.send(&answer));
@@ -207,6 +218,30 @@ impl Artist {
             }));
         });
         Ok(())
+    }
+
+    /// Mean depth of a pixel of splats among meshes; `None` where nothing is.
+    fn depth_among(
+        &mut self,
+        meshes: &PlacedMeshes,
+        scene: &LoadedScene,
+        drawn: &Drawn,
+        camera: &Camera,
+        [x, y]: [u32; 2],
+    ) -> Result<Option<f64>> {
+        let (splats, level) = (scene.splats()?, self.look.level);
+        let settings = RenderSettings { profile: self.look.profile(scene, drawn.profile), level };
+        let layers = LayerSettings { layers: vec![Layer::Depth], is_distance: false };
+        let (renderer, task) = (&mut self.painter.renderer, &Task::NEVER);
+        let pictures = self.pool.install(|| {
+            let surfaces = &meshes.surfaces(camera, level, task)?;
+            let (mut frame, scene) = (Frame::new(0, 0), SurfaceScene { splats, surfaces });
+            renderer.render_surfaces(&mut frame, scene, camera, &settings, &layers, task)
+        });
+        let (pictures, ..) = pictures?;
+        let at = y as usize * camera.width as usize + x as usize;
+        let depth = pictures.first().and_then(|depths| depths.plane(0).get(at).copied());
+        Ok(depth.filter(|depth| *depth > 0.0 && depth.is_finite()).map(f64::from))
     }
 
     fn measure(&self, id: ClientId, request: u32) -> Result<()> {

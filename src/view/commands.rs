@@ -34,6 +34,8 @@ pub struct Commands {
     pub profile_flag: Vec<String>,
     /// Flags that pictures of the emulated pipeline do not have.
     pub render: Vec<String>,
+    /// Flags that pictures and maps of the emulated pipeline alone have.
+    pub sim: Vec<String>,
     /// The flag for the background, unless a page chooses one.
     pub background: Vec<String>,
     /// Flags `--transform`, `--fov` and `--camera-model` of the listed views.
@@ -57,8 +59,8 @@ impl Commands {
         let sim = place.as_ref().map(|place| {
             let method = request.map.map(|variant| format!("--method={}", variant.0));
             let maps = method.into_iter().chain([format!("--maps={MAPS}")]);
-            let maps = maps.filter(|_| request.map.is_some()).collect();
-            self.simulating(&drawn, place, &camera, look, maps)
+            let maps: Vec<_> = maps.filter(|_| request.map.is_some()).collect();
+            self.simulating(&drawn, place, &camera, look, &maps)
         });
         let file = file.map(|(name, text)| json!({"name": name, "text": text}));
         let [path, film] = ["camera_path.json", film::extension()];
@@ -156,11 +158,11 @@ impl Commands {
         place: &[String],
         camera: &Camera,
         look: &Look,
-        maps: Vec<String>,
+        maps: &[String],
     ) -> String {
         let (name, flags) = match self.is_mesh {
             true => ("mesh", vec!["--cycles".to_owned()]),
-            false => ("sim", maps),
+            false => ("sim", [&*self.sim, maps].concat()),
         };
         self.command(name, drawn, camera, look, &[place, &flags].concat())
     }

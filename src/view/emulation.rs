@@ -19,8 +19,6 @@ use super::painter::{Painter, curve_name, rgb_over};
 use super::run_maps::{Counts, RunKey, RunMaps, ShownMap};
 use super::stage::{Stage, camera_of};
 use quadrille_base::{Error, Result, Task};
-use quadrille_gpu::method::Method;
-use quadrille_gpu::simulation::{Simulation, simulate};
 use quadrille_gpu::wiring::Watch;
 use quadrille_suite::report::heat::{self, VIRIDIS};
 use quadrille_suite::report::maps::PixelMap;
@@ -155,13 +153,10 @@ impl Emulation {
         let (shot, drawn) = (&key.shot, key.shot.drawn()?);
         let camera = camera_of(&shot.cam, shot.size(), &self.look.views)?;
         let scene = stage.scene(&drawn)?;
-        let mut simulation = Simulation::new(self.look.config.clone(), [Method::from(key.variant)]);
-        simulation.watch = Watch { maps: true, ..Watch::default() };
-        let (profile, _) = self.look.profile(&scene, drawn.profile).of_ellipsoids();
-        let simulation = simulation.with_profile(profile).with_task(task);
-        let splats = scene.splats()?;
-        let outcomes = self.pool.install(|| simulate(splats, &camera, &simulation))?;
-        let outcome = &outcomes[0];
+        let profile = self.look.profile(&scene, drawn.profile);
+        let (splats, watch) = (scene.splats()?, Watch { maps: true, ..Watch::default() });
+        let draw = || self.look.emulated(splats, &camera, &profile, key.variant, watch, task);
+        let outcome = self.pool.install(draw)?;
         let maps = outcome.pipeline().map(|result| {
             let maps = PixelMap::ALL.iter();
             maps.filter_map(|map| Some((*map, Counts::new(map.counts(result)?)))).collect()

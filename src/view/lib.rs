@@ -68,6 +68,7 @@ use quadrille_gpu::variant::Variant;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::Exposures;
 use quadrille_suite::Program;
+use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_suite::report::maps::PixelMap;
 
 /// Number of ports to try, the chosen one included.
@@ -129,6 +130,8 @@ pub struct Show {
     pub watch: bool,
     /// Parts of the commands that pages copy, of each scene.
     pub commands: Vec<Commands>,
+    /// Meshes that stand among the splats of all scenes.
+    pub meshes: Option<Arc<PlacedMeshes>>,
     /// Opens other scenes for pages; `None` if they see these scenes alone.
     pub opener: Option<Arc<dyn OpenScene>>,
 }
@@ -235,6 +238,7 @@ impl Host<'_> {
             exposures: show.exposures,
             level: show.level,
             config: show.config,
+            meshes: show.meshes,
         });
         let openings =
             show.opener.map(|opener| Openings::new(opener, Arc::clone(&self.sent_files))).unzip();

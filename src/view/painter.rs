@@ -17,8 +17,9 @@ use quadrille_base::image::exposure::exposed;
 use quadrille_base::image::{Frame, Layer, from_8_bit, to_8_bit};
 use quadrille_base::math::narrow;
 use quadrille_base::{Error, Result, Task};
-use quadrille_gpu::simulation::{Simulation, simulate};
+use quadrille_gpu::wiring::Watch;
 use quadrille_render::Sight;
+use quadrille_render::cpu::surfaces::SurfaceScene;
 use quadrille_render::cpu::{LayerSettings, RenderSettings, RenderTimes, Renderer, reference};
 use quadrille_scene::Camera;
 use quadrille_suite::report::layer_colours::layer_colours;
@@ -344,37 +345,62 @@ impl Canvas {
         };
         let profile = look.profile(scene, drawn.profile);
         let settings = RenderSettings { profile, level: look.level };
+        let layers =
+            LayerSettings { layers: drawn.layer.into_iter().collect(), is_distance: false };
+        let meshes = look.meshes.as_deref();
+        let surfaces =
+            meshes.map(|meshes| meshes.surfaces(camera, look.level, task)).transpose()?;
         match drawn.renderer {
             RendererName::Cpu => {}
             RendererName::Reference => {
                 // The scalar renderer cannot be interrupted.
-                let (frame, counts) = reference::render(splats, camera, &settings);
+                let (frame, _, counts) = match &surfaces {
+                    Some(surfaces) => {
+                        let scene = SurfaceScene { splats, surfaces };
+                        reference::render_surfaces(scene, camera, &settings, &layers)?
+                    }
+                    None => reference::render_layers(splats, camera, &settings, &layers),
+                };
                 task.check()?;
                 self.is_empty = Sight::is_nothing(counts.splats_in_frustum);
                 self.frame = frame;
                 return Ok(());
             }
             RendererName::Emulated(variant) => {
-                let simulation = Simulation::new(look.config.clone(), [variant]);
-                let simulation = simulation.with_profile(profile.of_ellipsoids().0).with_task(task);
-                let outcome = &simulate(splats, camera, &simulation)?[0];
+                let watch = Watch::default();
+                let outcome = look.emulated(splats, camera, &profile, variant, watch, task)?;
                 self.is_empty = Sight::is_nothing(outcome.fragments_blended());
                 self.frame = outcome.frame();
                 return Ok(());
             }
         }
-        let Some(layer) = drawn.layer else {
-            let drawn = renderer.render_into(&mut self.frame, splats, camera, &settings, task)?;
-            self.times = drawn.1;
-            self.is_empty = Sight::is_nothing(drawn.0.splats_in_frustum);
-            return Ok(());
+        let (pictures, counts, times) = match (&surfaces, drawn.layer) {
+            (Some(surfaces), _) => {
+                let scene = SurfaceScene { splats, surfaces };
+                renderer.render_surfaces(
+                    &mut self.frame,
+                    scene,
+                    camera,
+                    &settings,
+                    &layers,
+                    task,
+                )?
+            }
+            (None, Some(_)) => {
+                renderer.render_layers(&mut self.frame, splats, camera, &settings, &layers, task)?
+            }
+            (None, None) => {
+                let frame = &mut self.frame;
+                let (counts, times) =
+                    renderer.render_into(frame, splats, camera, &settings, task)?;
+                (Vec::new(), counts, times)
+            }
         };
-        let layers = LayerSettings { layers: vec![layer], is_distance: false };
-        let (pictures, counts, times) =
-            renderer.render_layers(&mut self.frame, splats, camera, &settings, &layers, task)?;
         self.times = times;
         self.is_empty = Sight::is_nothing(counts.splats_in_frustum);
-        if let Some(colours) = pictures.first().and_then(layer_colours) {
+        if let (Some(layer), Some(colours)) =
+            (drawn.layer, pictures.first().and_then(layer_colours))
+        {
             self.legend =
                 Some(Legend { layer, low: colours.low, high: colours.high, curve: colours.curve });
             self.frame = colours.frame;

@@ -469,6 +469,39 @@ await shown([SCENE, "--cameras", "named.json", "--view", "1..4"], async page => 
 	})
 })
 
+// ---- Meshes among splats ----
+
+await shown([SCENE, "--mesh", "helmet", "--mesh-move", "scale 0.7 rotate 180,0,0 translate 0.5,-1,0", "--light", "sky"], async page => {
+	await size(page, 320, 180)
+	await check("state: splats and a mesh, listed and moved", async () => {
+		await equals(page)
+		await moved(page)
+		const remark = await equals(page)
+		expect(remark.includes("--mesh=helmet") || remark.length >= 120, remark)
+		return remark
+	})
+	for (const [id, option] of [
+		["a-layer", "depth"],
+		["a-renderer", "reference"],
+		["a-renderer", "emulated:qm"]
+	]) {
+		await check(`state: splats and a mesh, ${option}`, async () => {
+			await select(page, id, option)
+			const remark = await equals(page)
+			await select(page, id, id === "a-layer" ? "" : "cpu")
+			return remark
+		})
+	}
+	await check("a click on a mesh among splats centres there, without a message", async () => {
+		const box = await page.locator("#canvas").boundingBox()
+		const before = await value(page, "target")
+		await page.mouse.dblclick(box.x + 0.5 * box.width, box.y + 0.5 * box.height)
+		await settled(page)
+		expect((await value(page, "target")) !== before, "the target stays")
+		expect((await page.locator(".note.fault").count()) === 0, await page.locator("#notes").textContent())
+	})
+})
+
 // ---- Other scenes ----
 
 sh(`mkdir other && quadrille convert ${quoted(SCENE)} -o other/first.ply --where 'opacity > 0.5' && quadrille convert other/first.ply -o other/next.spz`)

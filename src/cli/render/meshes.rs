@@ -12,11 +12,11 @@ use quadrille_suite::mesh_input::{LookSettings, PlacedMeshes};
 const SAMPLES: u32 = 4;
 
 /// Flags for meshes among the splats.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Meshes")]
-pub(super) struct MeshFlags {
+pub(in crate::cli) struct MeshFlags {
     #[command(flatten)]
-    placed: PlacedMeshFlags,
+    pub(in crate::cli) placed: PlacedMeshFlags,
     /// Samples per pixel of meshes: 1, 2, 4 or 8 [default: 4]
     #[arg(long, value_name = "N", requires = "meshes")]
     msaa: Option<u32>,
@@ -25,11 +25,11 @@ pub(super) struct MeshFlags {
 }
 
 impl MeshFlags {
-    pub(super) fn is_given(&self) -> bool {
+    pub(in crate::cli) fn is_given(&self) -> bool {
         self.placed.is_given()
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(in crate::cli) fn check(&self) -> Result<()> {
         let is_idle = !self.is_given() && self.look != LookSettings::default();
         if is_idle {
             return Err(Error::needs("--light, --exposure or --checker", "--mesh"));
@@ -37,12 +37,26 @@ impl MeshFlags {
         self.look.check()
     }
 
-    pub(super) fn load(&self, session: &Session) -> Result<Option<Arc<PlacedMeshes>>> {
+    pub(in crate::cli) fn load(&self, session: &Session) -> Result<Option<Arc<PlacedMeshes>>> {
         let meshes = self.placed.load(self.msaa.unwrap_or(SAMPLES), &self.look, session)?;
         Ok(meshes.map(Arc::new))
     }
 
-    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+    /// Flags of `render` that describe the meshes.
+    #[cfg(feature = "view")]
+    pub(in crate::cli) fn words(&self) -> Vec<String> {
+        let LookSettings { light, exposure, checker } = &self.look;
+        let usual = LookSettings::default();
+        let look = [
+            self.msaa.map(|samples| format!("--msaa={samples}")),
+            (*light != usual.light).then(|| format!("--light={light}")),
+            exposure.map(|stops| format!("--exposure={stops}")),
+            checker.map(|checks| format!("--checker={checks}")),
+        ];
+        self.placed.words().into_iter().chain(look.into_iter().flatten()).collect()
+    }
+
+    pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &Path> {
         self.placed.files()
     }
 }

@@ -91,6 +91,12 @@ pub struct PlacedMeshes {
     pattern: &'static SamplePattern,
 }
 
+impl std::fmt::Debug for PlacedMeshes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PlacedMeshes").field("meshes", &self.meshes.len()).finish_non_exhaustive()
+    }
+}
+
 impl PlacedMeshes {
     /// Reads the meshes `paths`, files or names of procedural meshes. The placement of a mesh has its index; meshes beyond
     /// the last placement stay where they are.

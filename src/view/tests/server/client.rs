@@ -156,6 +156,7 @@ pub(crate) fn show_of(
         config: Config::default(),
         watch: false,
         commands: vec![Commands::default(); 2],
+        meshes: None,
         opener,
     })
 }

@@ -45,6 +45,7 @@ fn look(cameras: Vec<Camera>) -> Look {
         exposures: None,
         level: SimdLevel::best(),
         config: Config::default(),
+        meshes: None,
     }
 }
 
