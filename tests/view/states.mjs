@@ -471,13 +471,13 @@ await shown([SCENE, "--cameras", "named.json", "--view", "1..4"], async page => 
 
 // ---- Meshes among splats ----
 
-await shown([SCENE, "--mesh", "helmet", "--mesh-move", "scale 0.7 rotate 180,0,0 translate 0.5,-1,0", "--light", "sky"], async page => {
+await shown([SCENE, "--mesh", "frog", "--mesh-move", "scale 0.7 rotate 180,0,0 translate 0.5,-1,0", "--light", "sky"], async page => {
 	await size(page, 320, 180)
 	await check("state: splats and a mesh, listed and moved", async () => {
 		await equals(page)
 		await moved(page)
 		const remark = await equals(page)
-		expect(remark.includes("--mesh=helmet") || remark.length >= 120, remark)
+		expect(remark.includes("--mesh=frog") || remark.length >= 120, remark)
 		return remark
 	})
 	for (const [id, option] of [
