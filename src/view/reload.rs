@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::hub::Hub;
-use super::stage::{LoadedScene, Reader, Stage};
+use super::stage::{LoadedScene, Reader};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::available_bytes;
 use quadrille_base::shading::Profile;
@@ -116,15 +116,13 @@ pub(crate) fn run(hub: &Hub, files: &[SceneFile]) {
 }
 
 fn reload(hub: &Hub, index: usize, (path, profile, reader): &SceneFile) {
-    let old = hub.stage();
-    if let Err(error) = check_memory(&old.scenes[index]) {
+    if let Err(error) = check_memory(&hub.stage().scenes[index]) {
         return hub.warn(&error.to_string());
     }
     match reader() {
         Ok(read) => {
-            let mut scenes = old.scenes.clone();
-            scenes[index] = Arc::new(LoadedScene::new(path, read, *profile));
-            hub.replace(Stage { generation: old.generation + 1, scenes });
+            let scene = LoadedScene::new(path, read, *profile);
+            hub.replace(index, scene, Some("The scene was read again."));
         }
         Err(error) => hub.warn(&error.to_string()),
     }

@@ -16,7 +16,9 @@ use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_scene::formats::ply::PlyWriter;
 use quadrille_scene::{Camera, Intrinsics, load};
 use quadrille_suite::Program;
-use quadrille_view::{Access, Commands, ListedView, SceneContent, Show, ShownScene, serve};
+use quadrille_view::{
+    Access, Commands, Control, ListedView, SceneContent, Show, ShownScene, serve,
+};
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::http::HeaderValue;
@@ -31,6 +33,7 @@ const PROGRAM: Program = Program { version: "1.2.3", commit: "unknown", sources:
 /// A running server, which ends when it is dropped.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
+    pub(crate) control: Control,
     task: Task,
     thread: Option<JoinHandle<Result<()>>>,
     /// Folder of the scene file.
@@ -168,17 +171,13 @@ impl Server {
         let running = task.clone();
         let thread = std::thread::spawn(move || {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-            serve(show, &access, &PROGRAM, pool, &running, move |address| {
-                sender.send(address).unwrap();
+            serve(show, &access, &PROGRAM, pool, &running, move |control| {
+                sender.send(control).unwrap();
                 Ok(())
             })
         });
-        Self {
-            address: receiver.recv_timeout(PATIENCE).unwrap(),
-            task,
-            thread: Some(thread),
-            folder,
-        }
+        let control = receiver.recv_timeout(PATIENCE).unwrap();
+        Self { address: control.address(), control, task, thread: Some(thread), folder }
     }
 
     /// Waits until the server ends by itself.
