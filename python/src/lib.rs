@@ -21,6 +21,8 @@ mod run;
 mod scene;
 mod simulate;
 mod suite;
+#[cfg(feature = "view")]
+mod viewer;
 
 use pyo3::prelude::*;
 
@@ -51,6 +53,9 @@ mod _quadrille {
     use super::simulate::{presets, simulate};
     #[pymodule_export]
     use super::suite::{bench, plot};
+    #[cfg(feature = "view")]
+    #[pymodule_export]
+    use super::viewer::RawViewer;
     #[pymodule_export]
     use super::{build_info, main, set_threads};
 }

@@ -293,7 +293,7 @@ pub(crate) fn render<'py>(
     check_memory([camera.width, camera.height], bytes).map_err(to_python)?;
     let mut call = Call::default();
     call.threads = look.threads;
-    let (mut renderer, splats) = (scene.take_renderer(), &scene.splats);
+    let (mut renderer, splats) = (scene.take_renderer(), scene.splats());
     let shape = [camera.height as usize, camera.width as usize, 4];
     let (picture, drawn) = filled(py, &shape, |values| {
         let pixels = values.as_chunks_mut().0;

@@ -73,13 +73,22 @@ fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
         if let Some(pool) = pools.pools.get(&threads) {
             return Ok(Arc::clone(pool));
         }
-        let built = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-            let expected = "a number of threads that the system can start";
-            to_python(Error::argument("threads", expected, format!("{threads}: {error}")))
-        })?;
-        let pool = Arc::new(built);
+        let pool = Arc::new(built(threads)?);
         pools.pools.insert(threads, Arc::clone(&pool));
         Ok(pool)
+    })
+}
+
+/// Starts a pool of its own for a viewer, with `threads` threads, or the default number for `None`.
+#[cfg(feature = "view")]
+pub(crate) fn new_pool(threads: Option<usize>) -> PyResult<ThreadPool> {
+    built(threads.map_or_else(|| with_pools(|pools| Ok(pools.threads)), Ok)?)
+}
+
+fn built(threads: usize) -> PyResult<ThreadPool> {
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+        let expected = "a number of threads that the system can start";
+        to_python(Error::argument("threads", expected, format!("{threads}: {error}")))
     })
 }
 

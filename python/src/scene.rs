@@ -24,58 +24,25 @@ use crate::camera::RawCamera;
 use crate::errors::to_python;
 use crate::run::{Call, run};
 
-/// Python class of a scene: splats, and facts from the scene's file.
+/// Python class of a scene.
 #[pyclass(frozen, module = "quadrille._quadrille", name = "Scene")]
 #[derive(Debug)]
 pub(crate) struct RawScene {
-    pub(crate) splats: Splats,
-    facts: Arc<Facts>,
+    /// The scene, which a viewer shares.
+    pub(crate) scene: Arc<Scene>,
     /// Idle renderer, whose memory the next frame reuses.
     renderer: Mutex<Renderer>,
 }
 
-/// Content of a scene's file other than the splats, and warnings about it.
-#[derive(Debug)]
-struct Facts {
-    format: &'static str,
-    profile_hint: Option<&'static str>,
-    dropped: Vec<(&'static str, u64)>,
-    model: Option<SplatModel>,
-    comments: Vec<String>,
-    warnings: Vec<String>,
-}
-
-impl Facts {
-    /// Creates facts for splats that do not come from a file.
-    fn in_memory(profile_hint: Option<&'static str>) -> Self {
-        Self {
-            format: "memory",
-            profile_hint,
-            dropped: quadrille::Dropped::default().by_reason().to_vec(),
-            model: None,
-            comments: Vec::new(),
-            warnings: Vec::new(),
-        }
-    }
-}
-
 impl From<Scene> for RawScene {
     fn from(scene: Scene) -> Self {
-        let facts = Facts {
-            format: scene.format.name(),
-            profile_hint: scene.profile_hint,
-            dropped: scene.dropped.by_reason().to_vec(),
-            model: scene.encoding.model,
-            comments: scene.comments,
-            warnings: scene.encoding.warnings,
-        };
-        Self { splats: scene.splats, facts: Arc::new(facts), renderer: Mutex::default() }
+        Self { scene: Arc::new(scene), renderer: Mutex::default() }
     }
 }
 
 impl From<Splats> for RawScene {
     fn from(splats: Splats) -> Self {
-        Self { splats, facts: Arc::new(Facts::in_memory(None)), renderer: Mutex::default() }
+        Scene::from(splats).into()
     }
 }
 
@@ -198,70 +165,69 @@ impl RawScene {
         let model = model.and_then(|name| SplatModel::named(name).ok());
         let order = order.and_then(|name| name.parse().ok());
         let hint = names.into_iter().find(|name| Some(*name) == profile_hint);
-        Ok(Self {
-            splats: restored(&slices, sh_degree).with_origin(origin).with_order(order),
-            facts: Arc::new(Facts { model, ..Facts::in_memory(hint) }),
-            renderer: Mutex::default(),
-        })
+        let splats = restored(&slices, sh_degree).with_origin(origin).with_order(order);
+        let mut scene = Scene::from(splats);
+        (scene.profile_hint, scene.encoding.model) = (hint, model);
+        Ok(scene.into())
     }
 
     #[getter]
     fn origin(&self) -> [f64; 3] {
-        self.splats.origin()
+        self.splats().origin()
     }
 
     #[getter]
     fn order(&self) -> Option<&'static str> {
-        self.splats.order().map(SplatOrder::name)
+        self.splats().order().map(SplatOrder::name)
     }
 
     fn __len__(&self) -> usize {
-        self.splats.len()
+        self.splats().len()
     }
 
     #[getter]
     fn sh_degree(&self) -> u8 {
-        self.splats.sh_degree()
+        self.splats().sh_degree()
     }
 
     #[getter]
     fn format(&self) -> &'static str {
-        self.facts.format
+        self.scene.format.name()
     }
 
     #[getter]
     pub(crate) fn profile_hint(&self) -> Option<&'static str> {
-        self.facts.profile_hint
+        self.scene.profile_hint
     }
 
     #[getter]
     fn model(&self) -> Option<&'static str> {
-        self.facts.model.map(SplatModel::name)
+        self.scene.encoding.model.map(SplatModel::name)
     }
 
     /// Numbers of dropped rows of the file, by reason.
     #[getter]
     fn dropped(&self) -> Vec<(&'static str, u64)> {
-        self.facts.dropped.clone()
+        self.scene.dropped.by_reason().to_vec()
     }
 
     #[getter]
     fn comments(&self) -> Vec<String> {
-        self.facts.comments.clone()
+        self.scene.comments.clone()
     }
 
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.facts.warnings.clone()
+        self.scene.encoding.warnings.clone()
     }
 
     #[getter]
     fn memory_bytes(&self) -> usize {
-        self.splats.size_bytes()
+        self.splats().size_bytes()
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let splats = &self.splats;
+        let splats = self.splats();
         let found = run(py, |_| Ok(SceneStatistics::of(splats)))?;
         let document = PyDict::new(py);
         document.set_item("probabilities", SceneStatistics::PROBABILITIES)?;
@@ -278,7 +244,7 @@ impl RawScene {
     /// Returns a scene of the splats at the indices `rows`, in this order.
     fn select(&self, rows: PyReadonlyArray1<'_, u64>) -> PyResult<Self> {
         let rows = rows.as_slice()?;
-        let len = self.splats.len();
+        let len = self.splats().len();
         if let Some(row) = rows.iter().find(|row| **row >= len as u64) {
             let expected = format!("numbers below {len}, the number of splats");
             return Err(to_python(Error::argument("index", expected, row.to_string())));
@@ -311,27 +277,28 @@ impl RawScene {
             "means" => array_of_rows(py, self.each(py, |splat| splat.mean)?),
             "quats" => array_of_rows(py, self.each(py, |splat| splat.rotation)?),
             "scales" => array_of_rows(py, self.each(py, |splat| splat.scale)?),
-            "opacities" => array(py, self.each(py, |splat| splat.opacity)?, &[self.splats.len()]),
-            _ => array_of_sh(py, run(py, |_| Ok(self.splats.to_arrays().sh))?, &self.splats),
+            "opacities" => array(py, self.each(py, |splat| splat.opacity)?, &[self.splats().len()]),
+            _ => array_of_sh(py, run(py, |_| Ok(self.splats().to_arrays().sh))?, self.splats()),
         }
     }
 }
 
 impl RawScene {
+    pub(crate) fn splats(&self) -> &Splats {
+        &self.scene.splats
+    }
+
     fn selected(&self, rows: impl Iterator<Item = usize>) -> Self {
-        let splats = &self.splats;
+        let splats = self.splats();
         let selected = Splats::from_splats(splats.sh_degree(), rows.map(|row| splats.splat(row)));
-        Self {
-            splats: selected.with_origin(splats.origin()).with_order(splats.order()),
-            facts: Arc::clone(&self.facts),
-            renderer: Mutex::default(),
-        }
+        let selected = selected.with_origin(splats.origin()).with_order(splats.order());
+        self.scene.with_splats(selected).into()
     }
 
     /// Computes a value for every splat in parallel; `of` gets no spherical harmonics.
     fn each<T: Send>(&self, py: Python<'_>, of: impl Fn(Splat) -> T + Sync) -> PyResult<Vec<T>> {
-        let splats = (0..self.splats.len()).into_par_iter();
-        run(py, |_| Ok(splats.map(|index| of(self.splats.geometry(index))).collect()))
+        let splats = (0..self.splats().len()).into_par_iter();
+        run(py, |_| Ok(splats.map(|index| of(self.splats().geometry(index))).collect()))
     }
 
     /// Takes the scene's idle renderer; a concurrent call gets a new one.
@@ -345,29 +312,29 @@ impl RawScene {
     }
 
     fn stored_arrays(&self) -> SplatArrays {
-        match self.splats.origin() == [0.0; 3] {
-            true => self.splats.to_arrays(),
-            false => self.splats.clone().with_origin([0.0; 3]).to_arrays(),
+        match self.splats().origin() == [0.0; 3] {
+            true => self.splats().to_arrays(),
+            false => self.splats().clone().with_origin([0.0; 3]).to_arrays(),
         }
     }
 
-    /// Returns the splats of a table, with the facts of this scene's file.
+    /// Returns the splats of a table, with the metadata of this scene.
     pub(crate) fn with_table(&self, table: &SplatTable, task: &Task) -> quadrille::Result<Self> {
         let (splats, _) = table.splats_with(task)?;
-        Ok(Self { splats, facts: Arc::clone(&self.facts), renderer: Mutex::default() })
+        Ok(self.scene.with_splats(splats).into())
     }
 
     /// Converts the splats to a table of raw columns; positions are in f64 if f32 cannot hold them.
     pub(crate) fn table(&self) -> quadrille::Result<SplatTable> {
         let mut table = SplatTable::from_slices(&self.stored_arrays().as_slices())?;
-        let origin = self.splats.origin();
+        let origin = self.splats().origin();
         if origin != [0.0; 3] {
             Action::Translate(origin).apply(&mut table, Path::new("scene"), &Task::NEVER)?;
         }
-        table.profile_hint = self.facts.profile_hint;
-        table.encoding.model = self.facts.model;
-        table.encoding.order = self.splats.order();
-        table.comments.clone_from(&self.facts.comments);
+        table.profile_hint = self.scene.profile_hint;
+        table.encoding.model = self.scene.encoding.model;
+        table.encoding.order = self.splats().order();
+        table.comments.clone_from(&self.scene.comments);
         Ok(table)
     }
 }
@@ -414,7 +381,7 @@ pub(crate) fn views(
 ) -> PyResult<Vec<RawCamera>> {
     let (width, height) = (Some(size.0), Some(size.1));
     let spec = ViewSpec { orbit: count, width, height, ..ViewSpec::default() };
-    let splats = &scene.splats;
+    let splats = scene.splats();
     let views = run(py, |task| spec.views(None, || framing(splats, &spec, task)))?;
     Ok(views.cameras.into_iter().map(RawCamera).collect())
 }

@@ -70,7 +70,7 @@ pub(crate) fn simulate<'py>(
     let threads = machines.threads.filter(|n| *n > 0).unwrap_or_else(cores);
     let memory = HostMemory { threads, maps: machines.maps, ..HostMemory::default() };
     let size = [camera.0.width, camera.0.height];
-    memory.check(&methods, size, scene.splats.len()).map_err(to_python)?;
+    memory.check(&methods, size, scene.splats().len()).map_err(to_python)?;
     let watch = Watch { maps: machines.maps, ..Watch::default() };
     let emulated = Machine::all(config, &methods, watch).map_err(to_python)?;
     let preset = Config::preset(&machines.preset).map_err(to_python)?;
@@ -82,12 +82,12 @@ pub(crate) fn simulate<'py>(
         .extend(unmapped.map(|method| format!("maps leave out {method}, which has no pipeline")));
     let facts = SceneFacts {
         path: "memory".to_owned(),
-        splats: scene.splats.len(),
-        sh_degree: scene.splats.sh_degree(),
+        splats: scene.splats().len(),
+        sh_degree: scene.splats().sh_degree(),
     };
     let mut call = Call::watched("simulate", machines.progress.as_ref().map(|f| f.clone_ref(py)));
     call.threads = machines.threads;
-    let (splats, camera) = (&scene.splats, &camera.0);
+    let (splats, camera) = (scene.splats(), &camera.0);
     let simulated = call.run(py, |task| {
         let prepared = PreparedView::new(splats, camera, &profile, SimdLevel::best(), task)?;
         let start = Instant::now();

@@ -22,7 +22,7 @@ import quadrille
 
 EXAMPLES = ROOT / "python" / "examples"
 GSPLAT = [".gsplat._harmonics", ".gsplat.distributed", ".gsplat.exporter", ".gsplat._discs", ".gsplat._drawing", ".gsplat.utils"]
-MODULES = ["", "._camera", "._convert", "._draw", "._picture", "._runs", "._scene", "._threads", ".losses", *GSPLAT]
+MODULES = ["", "._camera", "._convert", "._draw", "._picture", "._runs", "._scene", "._threads", "._viewer", ".losses", *GSPLAT]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -1,6 +1,6 @@
 //! `view`: a scene in a browser.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,11 +26,14 @@ use quadrille_base::shading::Profile;
 use quadrille_evaluation::picture_folder::PictureFolder;
 use quadrille_gpu::config::Config;
 use quadrille_render::convert::Step;
-use quadrille_scene::cameras::{CameraTransform, Framing, FramingTarget, ViewSpec, Views};
-use quadrille_scene::{Camera, LoadOptions, Scene, Splats};
+use quadrille_scene::cameras::{
+    CameraTransform, Framing, FramingTarget, ViewSpec, Views, common_up,
+};
+use quadrille_scene::{LoadOptions, Scene, Splats};
 use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_view::{
-    Access, Commands, ListedView, OpenScene, SceneContent, Show, ShownScene, new_token, serve,
+    Access, Commands, Control, ListedView, OpenScene, SceneContent, Show, ShownScene, new_token,
+    return_large_blocks, serve,
 };
 
 /// Show a scene in a browser, with the exact picture as soon as the camera rests
@@ -132,7 +135,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let pool = session.new_pool()?;
     let token = access.token.clone();
     let name = args.server.name();
-    let announce = |address: SocketAddr| args.announce(address, &name, &token);
+    let announce = |control: Control| args.announce(control.address().port(), &name, &token);
+    return_large_blocks();
     match serve(show, &access, &PROGRAM, pool, session.task, announce) {
         Ok(()) => Ok(Exit::Done),
         // An interrupt is how users end it.
@@ -302,6 +306,7 @@ impl Args {
         Commands {
             scene: scene.path.display().to_string(),
             is_mesh,
+            is_in_memory: false,
             profile: scene.profile,
             shared: of_splats([reading_words(self.reading), self.filters.words()].concat()),
             profile_flag: of_splats(self.draw.profile_words()),
@@ -320,8 +325,7 @@ impl Args {
         spec.views(Some(scene), nothing).is_ok_and(|other| other.cameras == views.cameras)
     }
 
-    fn announce(&self, address: SocketAddr, name: &str, token: &str) -> Result<()> {
-        let port = address.port();
+    fn announce(&self, port: u16, name: &str, token: &str) -> Result<()> {
         let url = format!("http://{name}:{port}/#t={token}");
         if self.json {
             return print_json(json!({"url": url, "port": port}));
@@ -408,15 +412,6 @@ impl ServerFlags {
             (None, IpAddr::V6(address)) => format!("[{address}]"),
         }
     }
-}
-
-/// Mean up direction of cameras, if they agree.
-fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
-    /// Minimum length of the mean of unit up vectors: vectors spread evenly within 60 degrees of it reach this.
-    const AGREEMENT: f64 = 0.75;
-    let up = |camera: &Camera| -camera.view_from_world.row(1).transpose();
-    let mean = cameras.iter().map(up).reduce(|sum, up| sum + up)? / cameras.len() as f64;
-    (mean.norm() >= AGREEMENT).then(|| mean.normalize().into())
 }
 
 fn with_photos(views: &Views, folder: Option<&Path>, session: &Session) -> Result<Vec<ListedView>> {

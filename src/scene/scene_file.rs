@@ -33,6 +33,12 @@ impl Scene {
         profile_of_hint(self.profile_hint)
     }
 
+    /// The scene of other splats, with the metadata of this one.
+    #[must_use]
+    pub fn with_splats(&self, splats: Splats) -> Self {
+        Self { splats, comments: self.comments.clone(), encoding: self.encoding.clone(), ..*self }
+    }
+
     pub(super) fn warn_of_rounding(&mut self) {
         if self.splats.origin() == [0.0; 3] {
             self.encoding.warnings.extend(rounding_warning(self.splats.sampled(SAMPLES)));
@@ -54,6 +60,14 @@ impl Scene {
             file_bytes: file_bytes as u64,
             encoding,
         }
+    }
+}
+
+impl From<Splats> for Scene {
+    /// A scene in memory, of no file.
+    fn from(splats: Splats) -> Self {
+        let encoding = SceneEncoding::new("none", "none");
+        Self::new(SceneFormat("memory"), 0, encoding, (splats, Dropped::default()))
     }
 }
 

@@ -5,6 +5,8 @@
 //! machine (DNS rebinding) opens nothing; a WebSocket must come from this server's own page, since browsers let every page
 //! open one; and both need the token, which only the printed address has.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN, SEC_WEBSOCKET_PROTOCOL};
 
@@ -15,16 +17,32 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// Hexadecimal digits of a token of 128 bits.
 pub(crate) const TOKEN_DIGITS: usize = 32;
 
-#[derive(Debug, Clone)]
+/// Sources of pages that may frame the viewer's page: those of notebooks, which have any loopback port.
+const LOOPBACK_PAGES: &str = "http://localhost:* http://127.0.0.1:*";
+
+#[derive(Debug)]
 pub(crate) struct Admission {
     token: String,
     /// Names of this server besides its loopback names.
     names: Vec<String>,
+    is_framed: AtomicBool,
 }
 
 impl Admission {
     pub(crate) fn new(token: String, names: Vec<String>) -> Self {
-        Self { token, names }
+        Self { token, names, is_framed: AtomicBool::new(false) }
+    }
+
+    /// Lets loopback pages frame the viewer's page from now on. A frame needs the token as well, and its content is closed
+    /// to the page around it.
+    pub(crate) fn admit_frames(&self) {
+        // The flag guards no other memory.
+        self.is_framed.store(true, Ordering::Relaxed);
+    }
+
+    /// Value of `frame-ancestors` in the policy of the page.
+    pub(crate) fn frame_ancestors(&self) -> &'static str {
+        if self.is_framed.load(Ordering::Relaxed) { LOOPBACK_PAGES } else { "'none'" }
     }
 
     /// Host of a request, with its port; `None` if it is not this server, or not a single host.

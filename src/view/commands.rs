@@ -26,6 +26,8 @@ pub struct Commands {
     pub scene: String,
     /// Whether the scene is a mesh.
     pub is_mesh: bool,
+    /// Whether the scene is only in the memory of this process, so that no command reads it; `scene` is then its name.
+    pub is_in_memory: bool,
     /// Profile that the scene has without a flag.
     pub profile: Profile,
     /// Flags of reading and filters, which pictures and maps have.
@@ -53,8 +55,9 @@ impl Commands {
         let camera = camera_of(&shot.cam, shot.size(), &look.views)?;
         let file = self.camera_file_of(&camera);
         let place = self.place(shot, &look.views);
-        let needs_file = place.is_none();
+        let needs_file = place.is_none() && !self.is_in_memory;
         let place = place.or_else(|| Some(place_in(&file.as_ref()?.0, shot)));
+        let place = place.filter(|_| !self.is_in_memory);
         let render = place.as_ref().map(|place| self.drawing(&drawn, place, &camera, look));
         let sim = place.as_ref().map(|place| {
             let method = request.map.map(|variant| format!("--method={}", variant.0));

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
+use super::camera_request::CameraRequest;
 use super::mailbox::{DrawJob, Mailbox};
 use super::message::{FlyRequest, MapRequest, PictureRequest, Reference};
 use super::outbox::{Outbox, Outgoing};
 use super::pace::{Link, Pace};
 use super::painter::StillPictures;
 use super::run_maps::ShownMap;
-use super::stage::Stage;
+use super::stage::{LoadedScene, Stage};
 use quadrille_base::{Error, Result, Task};
 
 /// Time without a new camera before the emulator starts; while a camera moves, it would take cores from frames.
@@ -63,10 +64,26 @@ pub(crate) struct Client {
     running_slow: Option<(SlowJob, Task)>,
     pub(crate) map: Option<Arc<ShownMap>>,
     last_move: Duration,
+    seen: Option<Seen>,
     wake: Arc<Notify>,
 }
 
+/// Camera of a page's newest request, and the time since which it has been the same.
+#[derive(Debug, Clone)]
+struct Seen {
+    cam: CameraRequest,
+    size: [u32; 2],
+    since: Duration,
+}
+
 impl Client {
+    /// Notes the camera of a request for a picture.
+    pub(crate) fn sees(&mut self, request: &PictureRequest, now: Duration) {
+        let same = self.seen.take().filter(|seen| seen.cam == request.cam);
+        let since = same.map_or(now, |seen| seen.since);
+        self.seen = Some(Seen { cam: request.cam.clone(), size: [request.w, request.h], since });
+    }
+
     /// Receives a new camera, which ends maps and slow stills of older cameras.
     pub(crate) fn moved(&mut self, now: Duration) {
         self.last_move = now;
@@ -125,8 +142,21 @@ struct State {
     /// Page served last; the others come first.
     last_served: ClientId,
     stage: Arc<Stage>,
+    /// Camera at which new pages begin, as in requests, if this process has chosen one.
+    camera: Value,
+    /// Line of text that this process shows on all pages.
+    status: String,
     /// Reason of the end of the server, from then on.
     closing: Option<&'static str>,
+}
+
+impl State {
+    fn tell_all(&mut self, kind: &'static str, message: &str) {
+        for client in self.clients.values_mut() {
+            client.outbox.state(kind, message.to_owned());
+            client.wake.notify_one();
+        }
+    }
 }
 
 pub(crate) struct Hub {
@@ -147,6 +177,8 @@ impl Hub {
                 next_id: 1,
                 last_served: 0,
                 stage: Arc::new(stage),
+                camera: Value::Null,
+                status: String::new(),
                 closing: None,
             }),
             render: Condvar::new(),
@@ -186,6 +218,7 @@ impl Hub {
             running_slow: None,
             map: None,
             last_move: self.now(),
+            seen: None,
             wake: Arc::clone(&wake),
         };
         state.clients.insert(id, client);
@@ -275,14 +308,49 @@ impl Hub {
         self.with(id, |client| client.running_slow = None);
     }
 
-    pub(crate) fn replace(&self, stage: Stage) {
-        let message = scene_message(&stage, None);
+    /// Shows `scene` in place of the one with its index. Pages keep their cameras, and show the note, if there is one.
+    pub(crate) fn replace(&self, index: usize, scene: LoadedScene, note: Option<&str>) {
         let mut state = self.lock();
-        state.stage = Arc::new(stage);
-        for client in state.clients.values_mut() {
-            client.send(&message);
-            client.wake.notify_one();
-        }
+        let mut stage = Stage::clone(&state.stage);
+        stage.generation += 1;
+        stage.scenes[index] = Arc::new(scene);
+        let mut message = scene_message(&stage, None);
+        message["note"] = note.into();
+        let old = std::mem::replace(&mut state.stage, Arc::new(stage));
+        state.tell_all("scene", &message.to_string());
+        // Frees a large scene without the lock.
+        drop(state);
+        drop(old);
+    }
+
+    /// Shows a line of text on all pages.
+    pub(crate) fn set_status(&self, text: &str) {
+        let message = json!({"t": "status", "text": text}).to_string();
+        let mut state = self.lock();
+        state.tell_all("status", &message);
+        text.clone_into(&mut state.status);
+    }
+
+    /// Moves all pages to a camera, at which new pages begin.
+    pub(crate) fn set_camera(&self, cam: Value) {
+        let message = json!({"t": "camera", "cam": cam}).to_string();
+        let mut state = self.lock();
+        state.tell_all("camera", &message);
+        state.camera = cam;
+    }
+
+    /// Camera at which new pages begin, as in requests, or null for the first view; and the status.
+    pub(crate) fn greeting(&self) -> (Value, String) {
+        let state = self.lock();
+        (state.camera.clone(), state.status.clone())
+    }
+
+    /// Camera and size of the picture of the page whose camera moved last.
+    pub(crate) fn newest_camera(&self) -> Option<(CameraRequest, [u32; 2])> {
+        let state = self.lock();
+        let seen = state.clients.values().filter_map(|client| client.seen.as_ref());
+        let newest = seen.max_by_key(|seen| seen.since)?;
+        Some((newest.cam.clone(), newest.size))
     }
 
     pub(crate) fn warn(&self, warning: &str) {

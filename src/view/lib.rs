@@ -16,6 +16,7 @@ mod admission;
 mod artist;
 mod camera_request;
 mod commands;
+mod control;
 mod emulation;
 mod encode;
 mod film;
@@ -46,11 +47,13 @@ use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpSocket};
 
 pub use self::commands::Commands;
+pub use self::control::Control;
 pub use self::openings::OpenScene;
 pub use self::stage::{DrawMesh, ListedView, Reader, SceneContent, ShownScene};
 
 use self::admission::{Admission, TOKEN_DIGITS};
 use self::artist::{Artist, page_camera};
+use self::control::aimed;
 use self::emulation::Emulation;
 use self::hub::Hub;
 use self::look::Look;
@@ -65,7 +68,6 @@ use quadrille_base::shading::{Profile, SplatOrder, StopRule};
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::variant::Variant;
-use quadrille_scene::Camera;
 use quadrille_scene::cameras::Exposures;
 use quadrille_suite::Program;
 use quadrille_suite::mesh_input::PlacedMeshes;
@@ -151,10 +153,10 @@ pub fn new_token() -> String {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const RETURNED_BYTES: libc::c_int = 256 << 10;
 
-/// Makes the allocator give large blocks back. glibc raises its threshold with the largest block freed, up to 32 MiB, so
+/// Makes the allocator of this process give large blocks back, as a process that only serves should. glibc raises its threshold with the largest block freed, up to 32 MiB, so
 /// that the heap of every thread keeps the most that it ever held: within half an hour of random input, a server of a small
 /// scene grew to 1.7 times its memory after a minute.
-fn return_large_blocks() {
+pub fn return_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code, reason = "the allocator has no safe interface")]
     // SAFETY: the call sets a number under the allocator's lock.
@@ -163,7 +165,8 @@ fn return_large_blocks() {
     }
 }
 
-/// Serves scenes until the task is cancelled or no page comes for a while. `pool` draws; `ready` takes the address.
+/// Serves scenes until the task is cancelled or no page comes for a while. `pool` draws; `ready` is called once the server
+/// listens.
 ///
 /// # Errors
 /// [`Error::Cancelled`]; [`Error::Argument`] if no port is free; and errors of `ready`.
@@ -173,15 +176,13 @@ pub fn serve(
     program: &Program,
     pool: rayon::ThreadPool,
     task: &Task,
-    ready: impl FnOnce(SocketAddr) -> Result<()>,
+    ready: impl FnOnce(Control) -> Result<()>,
 ) -> Result<()> {
-    return_large_blocks();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(system)?;
     let emulating = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let emulating = emulating.map_err(|error| system(std::io::Error::other(error)))?;
     let listener = runtime.block_on(async { listen(access) })?;
-    ready(listener.local_addr().map_err(system)?)?;
     let host = Host {
         access,
         program,
@@ -192,9 +193,10 @@ pub fn serve(
         sent_files: Arc::new(SentFiles::new()),
         task,
     };
-    let mut next = Some(show);
+    let address = host.listener.local_addr().map_err(system)?;
+    let mut next = host.serve(show, |site, target| ready(Control::new(site, address, target)))?;
     while let Some(show) = next {
-        next = host.serve(show);
+        next = host.serve(show, |_, _| Ok(()))?;
     }
     task.check()
 }
@@ -216,8 +218,13 @@ struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Serves scenes until the server ends or a page opens others, which are returned.
-    fn serve(&self, show: Show) -> Option<Show> {
+    /// Serves scenes until the server ends or a page opens others, which are returned. `ready` takes the parts that control
+    /// needs, before the first request.
+    fn serve(
+        &self,
+        show: Show,
+        ready: impl FnOnce(Arc<Site>, [f64; 3]) -> Result<()>,
+    ) -> Result<Option<Show>> {
         let access = self.access;
         let welcome = welcome(&show, access, self.program);
         let limits = Limits {
@@ -252,6 +259,7 @@ impl Host<'_> {
             welcome,
             version: self.program.version,
         });
+        ready(Arc::clone(&site), show.target)?;
         let next = Mutex::new(None);
         std::thread::scope(|scope| {
             let pool = Arc::clone(&self.pool);
@@ -282,7 +290,7 @@ impl Host<'_> {
             // Leaves time to tell pages about the end.
             self.runtime.block_on(async { tokio::time::sleep(FAREWELL).await });
         });
-        next.into_inner().unwrap_or_else(PoisonError::into_inner)
+        Ok(next.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -322,8 +330,10 @@ fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
     let views: Vec<Value> = show.views.iter().map(listed_view).collect();
     let home = show.views.first().map(|view| {
         let mut home = aimed(&view.camera, show.target);
-        // Without a camera file, the field of view describes a pinhole completely.
-        let is_of_file = show.commands.iter().any(|commands| commands.camera_file.is_some());
+        // A view without a file is one that flags describe: a pinhole with its field of view.
+        let has_file =
+            |commands: &Commands| commands.camera_file.is_some() || commands.is_in_memory;
+        let is_of_file = show.commands.iter().any(has_file);
         let is_plain = !is_of_file && view.camera.projection.is_pinhole();
         home["lens"] = if is_plain { Value::Null } else { 0.into() };
         home
@@ -368,13 +378,4 @@ fn listed_view(view: &ListedView) -> Value {
         "photo": view.photo.is_some(),
         "is_pinhole": view.camera.projection.is_pinhole(),
     })
-}
-
-/// A camera for pages, with its target at the distance of `centre`.
-fn aimed(camera: &Camera, centre: [f64; 3]) -> Value {
-    let eye = camera.eye();
-    let forward = camera.view_from_world.row(2).transpose();
-    let along = forward.dot(&(nalgebra::Vector3::from(centre) - eye));
-    let distance = if along > 0.0 { along } else { 1.0 };
-    page_camera(camera, distance)
 }

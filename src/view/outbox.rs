@@ -1,6 +1,6 @@
 //! Messages to one page: texts first, then frames, then parts of larger pictures as far as the link has room.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,6 +30,8 @@ pub(crate) enum Outgoing {
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     texts: VecDeque<String>,
+    /// Newest unsent text of each kind of state.
+    states: BTreeMap<&'static str, String>,
     frames: VecDeque<Picture>,
     /// Pictures in parts, and the bytes sent of the first.
     parts: VecDeque<Picture>,
@@ -44,6 +46,11 @@ pub(crate) struct Outbox {
 impl Outbox {
     pub(crate) fn text(&mut self, text: String) {
         self.texts.push_back(text);
+    }
+
+    /// Queues a text that replaces the waiting one of its kind: a slow page needs only the newest state.
+    pub(crate) fn state(&mut self, kind: &'static str, text: String) {
+        self.states.insert(kind, text);
     }
 
     pub(crate) fn frame(&mut self, picture: Picture) {
@@ -74,7 +81,8 @@ impl Outbox {
 
     /// Returns the next message at time `now`; parts wait until the link has room.
     pub(crate) fn next(&mut self, now: Duration, link: &Link) -> Option<Outgoing> {
-        if let Some(text) = self.texts.pop_front() {
+        let state = |(_, text)| text;
+        if let Some(text) = self.texts.pop_front().or_else(|| self.states.pop_first().map(state)) {
             return Some(Outgoing::Text(text));
         }
         if let Some(picture) = self.frames.pop_front() {
@@ -183,6 +191,19 @@ mod tests {
         assert_eq!((last.1, last.3 as usize), (1, PART_BYTES));
         assert_eq!([first.4, last.4].concat(), picture(Kind::Map, 1, 40_000).bytes);
         assert_eq!(outbox.next(now, &link), None);
+    }
+
+    #[test]
+    fn the_newest_state_of_a_kind_replaces_the_waiting_one() {
+        let (mut outbox, link) = (Outbox::default(), Link::default());
+        for step in 0..3 {
+            outbox.state("status", format!("status {step}"));
+            outbox.state("scene", format!("scene {step}"));
+        }
+        outbox.text("welcome".to_owned());
+        let sent = std::iter::from_fn(|| outbox.next(Duration::ZERO, &link));
+        let expected = ["welcome", "scene 2", "status 2"];
+        assert!(sent.eq(expected.map(|text| Outgoing::Text(text.to_owned()))));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::hub::Hub;
 use super::source::SceneFilters;
-use super::stage::{LoadedScene, Stage};
+use super::stage::LoadedScene;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::available_bytes;
 
@@ -115,13 +115,10 @@ pub(crate) fn run(hub: &Hub, files: &[PathBuf]) {
 }
 
 fn reload(hub: &Hub, index: usize) {
-    let old = hub.stage();
-    let scene = &old.scenes[index];
-    match check_memory(scene).and_then(|()| scene.read_again(&SceneFilters::default())) {
+    let scene = Arc::clone(&hub.stage().scenes[index]);
+    match check_memory(&scene).and_then(|()| scene.read_again(&SceneFilters::default())) {
         Ok(read) => {
-            let mut scenes = old.scenes.clone();
-            scenes[index] = Arc::new(read);
-            hub.replace(Stage { generation: old.generation + 1, scenes });
+            hub.replace(index, read, Some("The scene was read again."));
         }
         Err(error) => hub.warn(&error.to_string()),
     }

@@ -121,7 +121,9 @@ async fn handle(
             }
         }
         path => match FILES.iter().find(|(name, ..)| *name == path) {
-            Some((_, kind, content)) => file(kind, content, &host),
+            Some((_, kind, content)) => {
+                file(kind, content, &host, site.admission.frame_ancestors())
+            }
             None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
         },
     }
@@ -138,6 +140,8 @@ fn open(upgrade: WebSocketUpgrade, site: Arc<Site>) -> Response {
     let mut welcome = site.welcome.clone();
     welcome["generation"] = stage.generation.into();
     welcome["scenes"] = stage.json();
+    let (cam, status) = site.hub.greeting();
+    (welcome["cam"], welcome["status"]) = (cam, status.into());
     site.hub.with(id, |client| client.send(&welcome));
     let failed = Arc::clone(&site.hub);
     upgrade
@@ -202,11 +206,11 @@ async fn scene(site: &Site, place: &Place, parts: &Parts, body: Body) -> Respons
     }
 }
 
-fn file(kind: &str, content: &'static str, host: &str) -> Response {
+fn file(kind: &str, content: &'static str, host: &str, frame_ancestors: &str) -> Response {
     let mut response = answer(StatusCode::OK, kind, content);
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self' ws://{host}; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+         base-uri 'none'; form-action 'none'; frame-ancestors {frame_ancestors}"
     );
     // The host is one of the admitted names, which are valid in a header.
     if let Ok(policy) = policy.parse() {

@@ -176,10 +176,12 @@ fn handle(text: &str, site: &Site, id: ClientId) -> std::result::Result<(), (Ref
 fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Duration) -> Result<()> {
     match message {
         ClientMessage::Frame(request) => {
+            client.sees(&request, now);
             client.moved(now);
             client.mailbox.frame(request);
         }
         ClientMessage::Still(request) => {
+            client.sees(&request, now);
             client.outbox.drop_stills();
             client.pace.gesture_ended([request.w, request.h], client.link.rate());
             match is_slow(&request.show) {

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ._runs import bench, deferred, mesh, plot
     from ._scene import Scene, default_camera, load, loads, orbit, synth
     from ._threads import build_info, set_threads
+    from ._viewer import Viewer, view
     from .losses import ssim
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Scene",
     "Simulation",
     "Table",
+    "Viewer",
     "bench",
     "build_info",
     "compare",
@@ -69,6 +71,7 @@ __all__ = [
     "simulate",
     "ssim",
     "synth",
+    "view",
 ]
 
 # Modules are imported when they are used, so that the command line does not wait for numpy.
@@ -83,6 +86,7 @@ _MODULES = {
     "_runs": ["bench", "deferred", "mesh", "plot"],
     "_scene": ["Scene", "default_camera", "load", "loads", "orbit", "synth"],
     "_threads": ["build_info", "set_threads"],
+    "_viewer": ["Viewer", "view"],
     "losses": ["ssim"],
 }
 #: Modules that ``import quadrille`` alone makes available.

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
 use quadrille_base::{Result, Task};
-use quadrille_render::convert::{Change, ChangeKind, Step, apply_step};
+use quadrille_render::convert::{Change, ChangeKind, Step, filtered};
 use quadrille_scene::{LoadOptions, Scene, SceneInput, load, load_table};
 
 /// Changes in command-line order. `ALL` is false for commands that accept only [`Change::FILTERS`].
@@ -126,13 +126,7 @@ impl Filters {
         if self.0.is_empty() {
             return load(input);
         }
-        let mut table = load_table(input)?;
-        for step in &self.0 {
-            if let Change::Action(action) = &step.change {
-                apply_step(action, &step.text, &mut table, path, task)?;
-            }
-        }
-        table.into_scene()
+        filtered(load_table(input)?, &self.0, path, task)
     }
 }
 

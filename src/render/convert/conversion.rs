@@ -388,6 +388,19 @@ pub fn apply_step(
     check_left(text, before, table.rows())
 }
 
+/// The scene of a table after the actions of `steps`, in order.
+///
+/// # Errors
+/// The errors of [`apply_step`] and of [`SplatTable::into_scene`].
+pub fn filtered(mut table: SplatTable, steps: &[Step], path: &Path, task: &Task) -> Result<Scene> {
+    for step in steps {
+        if let Change::Action(action) = &step.change {
+            apply_step(action, &step.text, &mut table, path, task)?;
+        }
+    }
+    table.into_scene()
+}
+
 /// Notes that the output has spherical harmonics that some inputs lack.
 fn note_of_degrees(inputs: &[ConvertedFile], host: &mut dyn ConversionHost) {
     let highest = inputs.iter().map(|file| file.sh_degree).max().unwrap_or(0);

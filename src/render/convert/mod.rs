@@ -19,7 +19,7 @@ pub use action::Action;
 pub use between::views_between;
 pub use concat::concatenate;
 pub use condition::Condition;
-pub use conversion::{Conversion, LOD_LEVELS, MAX_LOD_LEVELS, apply_step};
+pub use conversion::{Conversion, LOD_LEVELS, MAX_LOD_LEVELS, apply_step, filtered};
 pub use converted::{Converted, ConvertedFile, ConvertedOutput, PruningViews, StepResult};
 pub use decimate::{Amount, coarser_levels};
 pub use host::ConversionHost;

@@ -169,6 +169,15 @@ impl Framing {
     }
 }
 
+/// Mean up direction of cameras, if they agree.
+pub fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
+    /// Minimum length of the mean of unit up vectors: vectors spread evenly within 60 degrees of it reach this.
+    const AGREEMENT: f64 = 0.75;
+    let up = |camera: &Camera| -camera.view_from_world.row(1).transpose();
+    let mean = cameras.iter().map(up).reduce(|sum, up| sum + up)? / cameras.len() as f64;
+    (mean.norm() >= AGREEMENT).then(|| mean.normalize().into())
+}
+
 /// Nearest eye in `direction` from `target` at which a camera towards `target` shows all `points`, with a
 /// margin of 5 %. `direction` and `up` may have any length above zero.
 pub fn fitting_eye(

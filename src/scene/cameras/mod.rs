@@ -44,7 +44,7 @@ pub use camera_options::CameraOptions;
 pub use exposures::Exposures;
 pub use flight::{Flight, fly, fly_keys};
 pub use framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, LEAST_EXTENT};
-pub use framing::{EyeRule, Framing, FramingTarget, fitting_eye, orbit};
+pub use framing::{EyeRule, Framing, FramingTarget, common_up, fitting_eye, orbit};
 pub use framing::{weighted_quantiles, weighted_samples};
 pub use inria_json::write as write_inria_json;
 pub use load::{load, load_bytes, load_with};

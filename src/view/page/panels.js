@@ -38,7 +38,11 @@ function make(tag, content, properties) {
 }
 
 function options(id, pairs) {
-	const {value} = $(id)
+	// An open list of the same options stays open.
+	const {value, dataset} = $(id)
+	const content = JSON.stringify(pairs)
+	if (dataset.content === content) return
+	dataset.content = content
 	$(id).replaceChildren(...pairs.map(pair => make("option", [pair].flat().at(-1), {value: [pair].flat()[0]})))
 	if (value) $(id).value = value
 }
@@ -177,7 +181,8 @@ export function createPanels(app) {
 		const lens = "No camera file that this program writes holds this lens: choose a listed view."
 		const needed = `The commands read ${name}, which has to be saved in the folder where they run.`
 		const free = cameraFile ? "The commands need no saved camera." : "No camera file holds this lens; the commands need none."
-		const facts = [answer.needs_file ? (cameraFile ? needed : lens) : free]
+		const memory = "No command reads this scene, which is in the memory of a program."
+		const facts = [answer.needs_file ? (cameraFile ? needed : lens) : answer.render ? free : memory]
 		if (app.possible() === "difference") facts.push("They are those of picture A; the difference is of two pictures.")
 		text("copy-note", facts.join(" "))
 	})

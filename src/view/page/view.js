@@ -444,6 +444,8 @@ function onText(message) {
 	if (t === "welcome") onWelcome(message)
 	else if (t === "scene") onScene(message)
 	else if (t === "stats") app.details = message
+	else if (t === "camera") app.goCam(message.cam)
+	else if (t === "status") $("status").textContent = message.text
 	else if (t === "legend") legends.set(number, message)
 	else if (t === "bye" && message.again) reopen()
 	else if (t === "bye") farewell = `Connection ended: ${message.reason}.`
@@ -504,11 +506,12 @@ function onWelcome(message) {
 	attempts = 0
 	farewell = undefined
 	app.banner(null)
+	$("status").textContent = message.status
 	if (!old) {
 		app.up = message.up
 		if (message.width) app.size = {mode: "custom", width: message.width, height: message.height}
 		if (message.scenes.length > 1) app.b = {...app.a, scene: 1}
-		;[app.pose, app.view, app.lens] = standing(home(message))
+		;[app.pose, app.view, app.lens] = standing(message.cam ?? home(message))
 	}
 	app.fill()
 	if (app.pace.scale !== "auto" || app.pace.quality !== "auto") app.send({t: "pace", ...app.pace})
@@ -517,10 +520,10 @@ function onWelcome(message) {
 	app.changed()
 }
 
-function onScene({scenes, warning}) {
+function onScene({scenes, warning, note}) {
 	app.welcome.scenes = scenes
 	if (warning) return app.note(warning, true, "reload")
-	app.note("The scene was read again.", false, "reload")
+	if (note) app.note(note, false, "reload")
 	app.fill()
 	app.changed()
 }

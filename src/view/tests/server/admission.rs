@@ -42,6 +42,18 @@ fn files_are_served_to_the_own_hosts_with_the_headers_that_keep_them_there() {
 }
 
 #[test]
+fn only_loopback_pages_frame_a_viewer_that_admits_them() {
+    let [framed, other] = [(); 2].map(|()| Server::start(Options::default()));
+    framed.control.admit_frames();
+    for (server, ancestors) in
+        [(&framed, "http://localhost:* http://127.0.0.1:*"), (&other, "'none'")]
+    {
+        let answer = server.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert!(answer.contains(&format!("frame-ancestors {ancestors}\r\n")), "{answer}");
+    }
+}
+
+#[test]
 fn other_requests_are_refused() {
     let server = Server::start(Options::default());
     let long = "x".repeat(20_000);

@@ -12,13 +12,13 @@ use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::config::Config;
-use quadrille_render::convert::{Change, Step, apply_step};
+use quadrille_render::convert::{Step, filtered};
 use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_scene::formats::ply::PlyWriter;
 use quadrille_scene::{Camera, Intrinsics, Scene, SceneInput, load_table};
 use quadrille_suite::Program;
 use quadrille_view::{
-    Access, Commands, ListedView, OpenScene, SceneContent, Show, ShownScene, serve,
+    Access, Commands, Control, ListedView, OpenScene, SceneContent, Show, ShownScene, serve,
 };
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
@@ -34,6 +34,7 @@ const PROGRAM: Program = Program { version: "1.2.3", commit: "unknown", sources:
 /// A running server, which ends when it is dropped.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
+    pub(crate) control: Control,
     task: Task,
     thread: Option<JoinHandle<Result<()>>>,
     /// Folder of the scene file.
@@ -110,12 +111,7 @@ pub(crate) fn request(
 }
 
 fn read(path: &Path, steps: &[Step]) -> Result<Scene> {
-    let mut table = load_table(SceneInput::file(path))?;
-    for step in steps {
-        let Change::Action(action) = &step.change else { continue };
-        apply_step(action, &step.text, &mut table, path, &Task::NEVER)?;
-    }
-    table.into_scene()
+    filtered(load_table(SceneInput::file(path))?, steps, path, &Task::NEVER)
 }
 
 fn shown(path: &Path) -> Result<ShownScene> {
@@ -192,17 +188,13 @@ impl Server {
         let running = task.clone();
         let thread = std::thread::spawn(move || {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-            serve(show, &access, &PROGRAM, pool, &running, move |address| {
-                sender.send(address).unwrap();
+            serve(show, &access, &PROGRAM, pool, &running, move |control| {
+                sender.send(control).unwrap();
                 Ok(())
             })
         });
-        Self {
-            address: receiver.recv_timeout(PATIENCE).unwrap(),
-            task,
-            thread: Some(thread),
-            folder,
-        }
+        let control = receiver.recv_timeout(PATIENCE).unwrap();
+        Self { address: control.address(), control, task, thread: Some(thread), folder }
     }
 
     /// Waits until the server ends by itself.

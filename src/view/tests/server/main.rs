@@ -10,6 +10,7 @@
 
 mod admission;
 mod client;
+mod control;
 mod hostile;
 mod maps;
 mod matrix;

@@ -120,6 +120,20 @@ fn renderers_layers_and_maps_have_their_commands() {
 }
 
 #[test]
+fn no_command_reads_a_scene_in_memory() {
+    let commands = Commands { is_in_memory: true, ..commands("training") };
+    let look = look(vec![camera("plain")]);
+    for cam in [CameraRequest::Listed(0), moved(None)] {
+        let answer = answer(&commands, cam, drawn(), &look);
+        assert_eq!((&answer["render"], &answer["sim"]), (&Value::Null, &Value::Null));
+        assert_eq!(
+            (&answer["needs_file"], &answer["file"]["name"]),
+            (&false.into(), &"training.view.json".into())
+        );
+    }
+}
+
+#[test]
 fn a_moved_camera_needs_a_file_only_for_its_lens() {
     let plain = camera("plain");
     let shifted = Camera { principal_px: [320.5, 180.0], ..plain.clone() };
