@@ -34,9 +34,15 @@ pub(crate) struct RawScene {
     renderer: Mutex<Renderer>,
 }
 
+impl From<Arc<Scene>> for RawScene {
+    fn from(scene: Arc<Scene>) -> Self {
+        Self { scene, renderer: Mutex::default() }
+    }
+}
+
 impl From<Scene> for RawScene {
     fn from(scene: Scene) -> Self {
-        Self { scene: Arc::new(scene), renderer: Mutex::default() }
+        Arc::new(scene).into()
     }
 }
 

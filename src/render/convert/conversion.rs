@@ -14,7 +14,7 @@ use super::report::ConversionLoss;
 use super::step::{Change, Step};
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::{
-    Camera, LoadOptions, OutputFormat, SceneInput, SplatTable, WriteOptions, load_table,
+    Camera, LoadOptions, OutputFormat, Scene, SceneInput, SplatTable, WriteOptions, load_table,
     write_levels_if,
 };
 
