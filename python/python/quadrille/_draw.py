@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import _quadrille
-from ._arrays import colour, is_path, raw
+from ._arrays import colour, raw
 from ._blur import Blur, blur_arguments
 from ._camera import Camera, raw_camera
 from ._meshes import Meshes
@@ -125,21 +125,20 @@ def render_many(
     >>> [picture.width for picture in quadrille.render_many(scene, views)]
     [32, 32]
     """
-    views = None if isinstance(cameras, Camera) else list(cameras)
-    if isinstance(scene, Scene) or is_path(scene):
+    views: Iterable[Any]
+    shown: Iterable[Any]
+    if isinstance(scene, (Scene, str, os.PathLike)):
         # One file is refused, as by `render`.
-        views = [cameras] if views is None else views
-        shown: Iterator[Any] = itertools.repeat(scene)
-    elif views is not None and isinstance(scene, Sequence):
-        shown = _distributed(scene, len(views))
+        views = [cameras] if isinstance(cameras, Camera) else list(cameras)
+        shown, total = itertools.repeat(scene), len(views)
+    elif isinstance(cameras, Camera):
+        views, shown, total = itertools.repeat(cameras), map(_read, scene), operator.length_hint(scene)
     else:
-        shown = map(_read, scene)
-    total = operator.length_hint(scene) if views is None else len(views)
+        views = list(cameras)
+        total = len(views)
+        shown = _distributed(scene, total) if isinstance(scene, Sequence) else map(_read, scene)
     with watched(progress) as watch:
-        for done, camera in enumerate(itertools.repeat(cameras) if views is None else views, 1):
-            one = next(shown, None)
-            if one is None:
-                break
+        for done, (camera, one) in enumerate(zip(views, shown), 1):
             picture = render(one, camera, **as_render)
             if watch is not None:
                 watch("render", done, max(done, total))
