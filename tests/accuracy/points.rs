@@ -78,7 +78,7 @@ fn rolling_shutters_are_drawn_by_the_definition_at_every_level() {
     let fisheye = Projection::Fisheye(FisheyeLens::new([0.02, 0.0, 0.0, 0.0]).unwrap());
     for camera in [camera.clone(), camera.with_projection(fisheye)] {
         for direction in ReadoutDirection::ALL {
-            let (rolling, _) = rolling(&camera, *direction);
+            let (rolling, _) = rolling(&camera, direction);
             for level in SimdLevel::all() {
                 let points = settings("gsplat-ut", level);
                 let reference = render_reference(&splats, &rolling, &points).0;
@@ -108,7 +108,7 @@ fn rolling_shutters_read_the_picture_while_the_camera_moves() {
     let camera = scene.cameras()[0].resized(64, 36).unwrap();
     let points = settings("gsplat-ut", SimdLevel::best());
     for direction in ReadoutDirection::ALL {
-        let (rolling, motion) = rolling(&camera, *direction);
+        let (rolling, motion) = rolling(&camera, direction);
         let picture = Renderer::default().render(&splats, &rolling, &points).0;
         let (mut off, mut still) = (0.0, 0.0);
         let start = Renderer::default().render(&splats, &camera, &points).0;
