@@ -58,7 +58,7 @@ def render(
     threads : number of threads; by default the number of `set_threads`.
     meshes : meshes among the splats, from `load_meshes`; the camera must be a pinhole. Depths and alpha show splats and
         meshes, other layers the splats, dimmed by the meshes before them.
-    blur : lens and shutter of the camera; the picture then has no layers.
+    blur : lens and shutter of the camera; a blurred picture has no layers.
 
     Raises
     ------
