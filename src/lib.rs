@@ -94,7 +94,7 @@ pub use quadrille_base::image::metrics::{
     Comparison, LossPadding, LossPictures, LossTerms, Protocol, compare, compare_with_map,
 };
 pub use quadrille_base::image::{ColourSpace, Frame, Layer, LayerPicture, TopCount};
-pub use quadrille_base::math::SimdLevel;
+pub use quadrille_base::math::{SimdLevel, axes_of_covariances};
 pub use quadrille_base::shading::{
     ColourFormat, DepthTest, JacobianClamp, OpacityFactor, Profile, SplatOrder, StencilOperation,
     StencilTest, StopRule,
@@ -117,7 +117,7 @@ pub use quadrille_render::cpu::{
     Counts, LayerSettings, PixelFragment, PixelProbe, RenderSettings, RenderTimes, Renderer, render,
 };
 pub use quadrille_render::preprocess::{
-    PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat, SplatRows, axes_of_covariances,
+    PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat, SplatRows,
 };
 pub use quadrille_render::synth::{Order, Recipe, Synthetic};
 pub use quadrille_render::viewpoint::default_camera;
@@ -131,9 +131,9 @@ pub use quadrille_scene::cameras::{
 pub use quadrille_scene::formats::ply::PlyWriter;
 pub use quadrille_scene::{
     Camera, DistortedLens, DistortionModel, Dropped, FisheyeLens, Intrinsics, LoadOptions,
-    MAX_SIDE_PX, OutputFormat, Projection, Scene, SceneEncoding, SceneFormat, SceneInput, Splat,
-    SplatArrays, SplatAxes, SplatModel, SplatSlices, SplatTable, Splats, WriteOptions, load,
-    load_table, write_table,
+    MAX_SIDE_PX, OutputFormat, Projection, ReadoutDirection, RollingShutter, Scene, SceneEncoding,
+    SceneFormat, SceneInput, Splat, SplatArrays, SplatAxes, SplatModel, SplatSlices, SplatTable,
+    Splats, WriteOptions, load, load_table, write_table,
 };
 pub use quadrille_suite::report::config::toml as config_toml;
 pub use quadrille_suite::report::json::SimulationDocument;

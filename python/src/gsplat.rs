@@ -79,12 +79,16 @@ pub(crate) struct Drawing {
     unscented: bool,
     /// Distortion of each camera, in the order of OpenCV: k1, k2, p1, p2, k3 to k6, s1 to s4; empty for pinholes.
     distortion: Vec<Vec<f64>>,
+    /// Direction of a rolling shutter, and the view matrix [4, 4] of each camera at its end.
+    rolling_shutter: Option<(String, Vec<Vec<f64>>)>,
     /// Degree of the spherical harmonics in `colors`; `None` if `colors` holds the values of channels.
     sh_degree: Option<u8>,
     /// Whether each camera has its own colours.
     pub(crate) per_camera: bool,
     /// Depth channel: `sum` (accumulated) or `mean` (expected); `None` for no depth.
     depth: Option<String>,
+    /// Whether the median and the distortion of the last channel follow as two more channels.
+    spread: bool,
     meta: bool,
     packed: bool,
     pub(crate) threads: Option<usize>,
@@ -133,10 +137,18 @@ fn cameras_of(views: &[f64], lenses: &[f64], drawing: &Drawing) -> quadrille::Re
             focal_px: [lens[0], lens[4]],
             principal_px: [lens[2], lens[5]],
         };
-        let rotation = Matrix3::from_fn(|row, column| view[row * 4 + column]);
-        let translation = Vector3::from_fn(|row, _| view[row * 4 + 3]);
-        let camera = Camera::new("", lens, rotation, translation)?;
-        Ok(camera.with_projection(projection(number)?))
+        let at = |view: &[f64]| {
+            let rotation = Matrix3::from_fn(|row, column| view[row * 4 + column]);
+            let translation = Vector3::from_fn(|row, _| view[row * 4 + 3]);
+            Camera::new("", lens, rotation, translation)
+        };
+        let camera = at(view)?.with_projection(projection(number)?);
+        match &drawing.rolling_shutter {
+            Some((direction, ends)) => {
+                Ok(camera.rolling_to(&at(&ends[number])?, direction.parse()?))
+            }
+            None => Ok(camera),
+        }
     };
     cameras.map(camera).collect()
 }
@@ -237,7 +249,9 @@ impl<'a> Views<'a> {
 
     /// Number of channels of a picture.
     pub(crate) fn channels(&self) -> usize {
-        self.colors.map_or(0, |colors| colors.last) + usize::from(self.drawing.depth.is_some())
+        self.colors.map_or(0, |colors| colors.last)
+            + usize::from(self.drawing.depth.is_some())
+            + if self.drawing.spread { 2 } else { 0 }
     }
 
     /// Splats, degree of the spherical harmonics and channels of the picture of camera `number`.
@@ -252,7 +266,8 @@ impl<'a> Views<'a> {
             (Some(values), None) => (ChannelValues::Rows { values, channels }, &[][..]),
         };
         let background = self.backgrounds.map(|all| &all[number * channels..][..channels]);
-        let settings = ChannelSettings { values, depth: self.drawing.depth(), background };
+        let (depth, has_spread) = (self.drawing.depth(), self.drawing.spread);
+        let settings = ChannelSettings { values, depth, background, has_spread };
         (SplatSlices { sh, ..self.slices }, degree.unwrap_or(0), settings)
     }
 

@@ -11,7 +11,9 @@ use quadrille::{
 use quadrille_base::choice::Choice;
 use quadrille_base::image::{FRAME_BYTES, check_memory, composite_over};
 use quadrille_base::shading::SplatOrder;
-use quadrille_suite::blur::{LensSettings, ViewBlur, draw_blurred, median_depth};
+use quadrille_suite::blur::{
+    BlurSettings, CameraMotionSettings, LensSettings, ViewBlur, draw_blurred, median_depth,
+};
 
 use crate::arrays::{array, filled};
 use crate::camera::RawCamera;
@@ -85,24 +87,47 @@ pub(crate) struct Blur {
     focus_at: Option<[f64; 3]>,
     towards: Option<Py<RawCamera>>,
     shutter: f64,
+    rolling_shutter: Option<String>,
     samples: u32,
 }
 
 impl Blur {
-    fn of_view(
-        &self,
-        splats: &Splats,
-        camera: &Camera,
-        settings: &RenderSettings,
-    ) -> quadrille::Result<ViewBlur> {
-        let lens = LensSettings {
+    fn lens(&self) -> LensSettings {
+        LensSettings {
             aperture: self.aperture,
             f_stop: self.f_stop,
             sensor_height: self.sensor_height,
             coc_px: self.coc_px,
             focus: self.focus,
             focus_at: self.focus_at,
+        }
+    }
+
+    /// The camera with its rolling shutter; `None` for a blur.
+    fn rolled(&self, camera: &Camera, profile: &Profile) -> quadrille::Result<Option<Camera>> {
+        let Some(direction) = &self.rolling_shutter else { return Ok(None) };
+        let direction = direction.parse().map_err(|e: Error| e.about("rolling_shutter"))?;
+        let Some(next) = &self.towards else {
+            return Err(Error::needs("rolling_shutter", "towards"));
         };
+        let blur = BlurSettings {
+            camera: CameraMotionSettings { shutter: Some(self.shutter), ..Default::default() },
+            lens: self.lens(),
+            blur_samples: None,
+            rolling_shutter: Some(direction),
+        };
+        blur.check()?;
+        let views = || Ok(vec![camera.clone(), next.get().0.clone()]);
+        Ok(blur.rolled(vec![camera.clone()], profile, views)?.pop())
+    }
+
+    fn of_view(
+        &self,
+        splats: &Splats,
+        camera: &Camera,
+        settings: &RenderSettings,
+    ) -> quadrille::Result<ViewBlur> {
+        let lens = self.lens();
         lens.check()?;
         let is_share = (0.0..=1.0).contains(&self.shutter);
         Error::refuse_if(!is_share, "shutter", "a number from 0 to 1", self.shutter)?;
@@ -180,7 +205,10 @@ impl Drawing {
         camera: &Camera,
         task: &Task,
     ) -> quadrille::Result<Drawn> {
-        let drawn = match &self.blur {
+        let rolled = |blur: &Blur| blur.rolled(camera, &self.settings.profile).transpose();
+        let rolled = self.blur.as_ref().and_then(rolled).transpose()?;
+        let camera = rolled.as_ref().unwrap_or(camera);
+        let drawn = match self.blur.as_ref().filter(|_| rolled.is_none()) {
             None => self.draw_sharp(pixels, renderer, splats, camera, task)?,
             Some(blur) => {
                 let blur = blur.of_view(splats, camera, &self.settings)?;
@@ -283,7 +311,8 @@ pub(crate) fn render<'py>(
         meshes: look.meshes,
         blur: look.blur,
     };
-    if drawing.blur.is_some() && !drawing.layers.layers.is_empty() {
+    let is_blurred = drawing.blur.as_ref().is_some_and(|blur| blur.rolling_shutter.is_none());
+    if is_blurred && !drawing.layers.layers.is_empty() {
         return Err(to_python(Error::conflict("layers", "blur")));
     }
     let camera = &camera.0;

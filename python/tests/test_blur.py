@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import quadrille
+from quadrille.gsplat import RollingShutterType, rasterization
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +78,31 @@ def test_wrong_arguments_are_named(room):
         quadrille.render(scene, cameras[0], layers=["depth"], blur=quadrille.Blur(coc_px=1))
     with pytest.raises(TypeError, match="blur"):
         quadrille.render(scene, cameras[0], blur=3)
+
+
+def test_a_rolling_shutter_draws_as_gsplat(vase):
+    scene, start = vase[0], vase[1][0].resized(64, 36)
+    end = start.rotated([[np.cos(0.1), 0, np.sin(0.1)], [0, 1, 0], [-np.sin(0.1), 0, np.cos(0.1)]])
+    rolling = quadrille.Blur(towards=end, rolling_shutter="top-to-bottom")
+    found = quadrille.render(scene, start, blur=rolling, profile="gsplat-ut", layers=["depth"])
+    colors, alphas, _ = rasterization(
+        *(scene.means, scene.quats, scene.scales, scene.opacities, scene.sh, start.viewmat[None], start.K[None], 64, 36),
+        sh_degree=3,
+        compat="1.6",
+        with_ut=True,
+        near_plane=0.01,
+        rolling_shutter=RollingShutterType.ROLLING_TOP_TO_BOTTOM,
+        viewmats_rs=end.viewmat[None],
+    )
+    off = np.abs(found.rgba - np.concatenate([colors[0], alphas[0]], axis=-1))
+    assert np.quantile(off, 0.999) < 1e-4 and off.max() < 0.02, off.max()
+    still = quadrille.render(scene, start, profile="gsplat-ut")
+    assert found.layers["depth"].shape == (36, 64) and np.abs(found.rgba - still.rgba).max() > 0.1
+    for blur, profile, message in (
+        (rolling, "gsplat", "gsplat-ut"),
+        (quadrille.Blur(rolling_shutter="top-to-bottom"), "gsplat-ut", "towards"),
+        (quadrille.Blur(towards=end, rolling_shutter="top"), "gsplat-ut", "rolling_shutter: expected one of"),
+        (quadrille.Blur(towards=end, rolling_shutter="top-to-bottom", coc_px=3), "gsplat-ut", "cannot be used with"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            quadrille.render(scene, start, blur=blur, profile=profile)

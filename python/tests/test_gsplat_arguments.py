@@ -73,7 +73,6 @@ def test_the_example_of_the_page_runs() -> None:
 
 REFUSED = [name for name, argument in ARGUMENTS.items() if argument.treatment == "refused"]
 OTHER = {
-    "rolling_shutter": SimpleNamespace(name="ROLLING_TOP_TO_BOTTOM"),
     "global_z_order": False,
 }
 

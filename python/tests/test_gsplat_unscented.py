@@ -46,15 +46,22 @@ def turned(quats: np.ndarray) -> np.ndarray:
     return np.moveaxis(np.array(rows), 2, 0)
 
 
-def expected(case: gsplat_scenes.Case, lens: dict[str, np.ndarray] | None, camera: int) -> tuple[Any, Any, Any]:
-    """Centres [N, 2], inverse covariances [N, 3], and which splats have a point in the picture or its margin of a tenth."""
+ALPHA, BETA, KAPPA, COUNT = 0.1, 2.0, 0.0, 3
+SCALING = ALPHA**2 * (COUNT + KAPPA) - COUNT
+
+
+def points_of(case: gsplat_scenes.Case) -> np.ndarray:
+    """Seven points [N, 7, 3] of each splat in the world."""
     g = {name: array.astype(np.float64) for name, array in case.geometry.items()}
-    view, K = case.viewmats[camera].astype(np.float64), case.Ks[camera].astype(np.float64)
-    alpha, beta, kappa, count = 0.1, 2.0, 0.0, 3
-    scaling = alpha**2 * (count + kappa) - count
-    axes = np.sqrt(count + scaling) * np.swapaxes(turned(g["quats"]) * g["scales"][:, None, :], 1, 2)
-    points = np.concatenate([g["means"][:, None], g["means"][:, None] + axes, g["means"][:, None] - axes], axis=1)
-    seen = points @ view[:3, :3].T + view[:3, 3]
+    axes = np.sqrt(COUNT + SCALING) * np.swapaxes(turned(g["quats"]) * g["scales"][:, None, :], 1, 2)
+    return np.concatenate([g["means"][:, None], g["means"][:, None] + axes, g["means"][:, None] - axes], axis=1)
+
+
+def pixels_of(
+    seen: np.ndarray, case: gsplat_scenes.Case, lens: dict[str, np.ndarray] | None, camera: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions [..., 2] of points in view space, and which are in the picture or its margin of a tenth."""
+    K = case.Ks[camera].astype(np.float64)
     before = seen[..., 2] > 0
     slopes = seen[..., :2] / np.where(before, seen[..., 2], 1)[..., None]
     if lens is not None:
@@ -62,17 +69,28 @@ def expected(case: gsplat_scenes.Case, lens: dict[str, np.ndarray] | None, camer
     pixels = slopes * [K[0, 0], K[1, 1]] + [K[0, 2], K[1, 2]]
     pixels = np.where(before[..., None], pixels, 0.0)
     size = np.array([gsplat_scenes.WIDTH, gsplat_scenes.HEIGHT])
-    inside = before & ((pixels >= -0.1 * size) & (pixels < 1.1 * size)).all(-1)
-    weights = np.full(7, 1 / (2 * (count + scaling)))
+    return pixels, before & ((pixels >= -0.1 * size) & (pixels < 1.1 * size)).all(-1)
+
+
+def moments_of(pixels: np.ndarray, case: gsplat_scenes.Case) -> tuple[np.ndarray, np.ndarray]:
+    """Centres [N, 2] and inverse covariances [N, 3] of splats whose points are at ``pixels`` [N, 7, 2]."""
+    weights = np.full(7, 1 / (2 * (COUNT + SCALING)))
     of_mean, of_covariance = weights.copy(), weights.copy()
-    of_mean[0] = scaling / (count + scaling)
-    of_covariance[0] = of_mean[0] + 1 - alpha**2 + beta
+    of_mean[0] = SCALING / (COUNT + SCALING)
+    of_covariance[0] = of_mean[0] + 1 - ALPHA**2 + BETA
     mean = np.einsum("p,npk->nk", of_mean, pixels)
     shift = pixels - mean[:, None]
     covariance = np.einsum("p,npi,npj->nij", of_covariance, shift, shift)
     covariance += np.eye(2) * case.projection.get("eps2d", 0.3)
     inverse = np.linalg.inv(covariance)
-    return mean, inverse[:, [0, 0, 1], [0, 1, 1]], inside.any(1)
+    return mean, inverse[:, [0, 0, 1], [0, 1, 1]]
+
+
+def expected(case: gsplat_scenes.Case, lens: dict[str, np.ndarray] | None, camera: int) -> tuple[Any, Any, Any]:
+    """Centres [N, 2], inverse covariances [N, 3], and which splats have a point in the picture or its margin of a tenth."""
+    view = case.viewmats[camera].astype(np.float64)
+    pixels, inside = pixels_of(points_of(case) @ view[:3, :3].T + view[:3, 3], case, lens, camera)
+    return *moments_of(pixels, case), inside.any(1)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -81,9 +99,13 @@ def test_centres_and_conics_are_those_of_the_points(name: str, lens: dict[str, n
     case = CASES[name]
     arguments = case.arguments() | {"with_ut": True, "packed": False} | (lens or {})
     _, _, meta = rasterization(**arguments)
+    compare(meta, [expected(case, lens, camera) for camera in range(2)])
+
+
+def compare(meta: dict[str, Any], footprints: list[tuple[Any, Any, Any]]) -> None:
+    """Compares the drawn splats of each camera with its centres, inverse covariances and visible splats."""
     drawn = 0
-    for camera in range(2):
-        mean, conic, inside = expected(case, lens, camera)
+    for camera, (mean, conic, inside) in enumerate(footprints):
         shown = (meta["radii"][camera] > 0).all(1)
         assert inside[shown].all()
         off = np.abs(meta["means2d"][camera] - mean)[shown]

@@ -224,6 +224,23 @@ def test_what_a_format_cannot_hold_is_warned_of(tmp_path: pathlib.Path, vase: tu
     assert quadrille.load(tmp_path / "a.splat").sh_degree == 0
 
 
+@pytest.mark.parametrize("suffix", ["usda", "usdc", "usdz"])
+def test_stages_of_usd_hold_the_scene(
+    tmp_path: pathlib.Path, vase: tuple[quadrille.Scene, list[quadrille.Camera]], suffix: str
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    vase[0].save(path)
+    for again in (quadrille.load(path), quadrille.loads(path.read_bytes(), path.name)):
+        assert again.format != vase[0].format and again.sh_degree == 3
+        for name in ("means", "scales", "opacities", "sh"):
+            np.testing.assert_allclose(getattr(again, name), getattr(vase[0], name), rtol=2e-6, atol=1e-6, err_msg=name)
+        camera = vase[1][0].resized(96, 54)
+        drawn, expected = (quadrille.render(scene, camera).rgba for scene in (again, vase[0]))
+        assert np.abs(drawn - expected).max() < 1e-4
+    table = quadrille.convert(path, tmp_path / "b.ply")
+    assert table["output"]["splats"] == len(vase[0])
+
+
 def test_conversion_with_a_report(tmp_path: pathlib.Path, vase: tuple[quadrille.Scene, list[quadrille.Camera]]) -> None:
     source, out = tmp_path / "a.ply", tmp_path / "b.spz"
     vase[0].save(source)

@@ -72,7 +72,7 @@ fn checked<'a>(args: &'a Args, session: &'a Session) -> Result<Job<'a>> {
         refuse_given(refused, |flag| Error::conflict(flag, "--mesh"))?;
     }
     args.blur.check()?;
-    if !args.blur.is_default() {
+    if args.blur.is_blurred() {
         let refused = [
             ("--backend gpu", flags.backend == Backend::Gpu),
             ("--aov", !layers.layers.is_empty()),
@@ -109,6 +109,12 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if args.output.is_none() && args.repeat.is_none() && args.probe.is_empty() {
         return Ok(Exit::Done);
     }
+    if let Some(scene) = source.scene().filter(|_| args.blur.rolling_shutter.is_some()) {
+        let cameras = views.cameras.clone();
+        views.cameras = session.install(|| {
+            args.blur.rolled(cameras, &profile, || job.views_in_order(scene, &views, &source))
+        })?;
+    }
     job.meshes = args.meshes.load(session)?;
     if job.meshes.is_some() {
         views.cameras.iter().try_for_each(PlacedMeshes::check)?;
@@ -118,10 +124,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if let (false, Some(scene)) = (args.probe.is_empty(), source.scene()) {
         return job.probe(scene, &source, views, &settings);
     }
-    if let Some(scene) = source.scene().filter(|_| !args.blur.is_default()) {
-        // The frames of a path or of a sequence are all views.
-        let is_all = args.film.path.is_given() || source.is_sequence();
-        let blurs = || job.blurs(scene, &views, is_all, &settings);
+    if let Some(scene) = source.scene().filter(|_| args.blur.is_blurred()) {
+        let blurs = || job.blurs(scene, &views, &source, &settings);
         job.blurs = Some(Arc::new(session.install(blurs)?));
     }
     if let Some(film) = &job.film {
@@ -151,26 +155,28 @@ fn print_flags(view_flags: Option<String>) -> Result<Exit> {
 }
 
 impl Job<'_> {
-    /// Blur of the views. The view after each is found among `views` if they are all, else among all views of the call's
+    /// Views among which the view after each is found: the frames of a path or of a sequence, else all views of the call's
     /// file or circle.
+    fn views_in_order(&self, scene: &Scene, views: &Views, source: &Source) -> Result<Vec<Camera>> {
+        let args = self.args;
+        if args.film.path.is_given() || source.is_sequence() {
+            return Ok(views.cameras.clone());
+        }
+        let (all, splats) = (args.views.with_all(), || Ok(&scene.splats));
+        let all = viewpoint::views(&all, Some(&args.scene), splats, self.session.task)?;
+        Ok(all.cameras)
+    }
+
     fn blurs(
         &self,
         scene: &Scene,
         views: &Views,
-        is_all: bool,
+        source: &Source,
         settings: &RenderSettings,
     ) -> Result<Blurs> {
-        let args = self.args;
-        let all = || match is_all {
-            true => Ok(views.cameras.clone()),
-            false => {
-                let (all, splats) = (args.views.with_all(), || Ok(&scene.splats));
-                viewpoint::views(&all, Some(&args.scene), splats, self.session.task)
-                    .map(|all| all.cameras)
-            }
-        };
+        let all = || self.views_in_order(scene, views, source);
         let focus = |camera: &Camera| median_depth(&scene.splats, camera, settings);
-        args.blur.of_views(&views.cameras, all, focus)
+        self.args.blur.of_views(&views.cameras, all, focus)
     }
 
     fn probe(

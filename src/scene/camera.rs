@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use nalgebra::{Matrix3, Vector3};
 
 use quadrille_base::error::{Error, Result};
-use quadrille_base::lens::{FisheyeLens, Projection};
+use quadrille_base::lens::{FisheyeLens, Projection, ReadoutDirection, RollingShutter};
 use quadrille_base::shading::Profile;
 
 /// Maximum width and height of a picture, in pixels.
@@ -40,6 +40,8 @@ pub struct Camera {
     pub projection: Projection,
     /// Upper limit of the near plane, in world units; `None` for cameras that keep the near plane of the profile.
     pub near_limit: Option<f64>,
+    /// Motion while the picture is read, whose pose at half time is that of the camera; `None` for cameras at rest.
+    pub rolling_shutter: Option<RollingShutter>,
 }
 
 /// Lens and picture size of a camera.
@@ -120,6 +122,7 @@ impl Camera {
             translation_in_view,
             projection: Projection::Pinhole,
             near_limit: None,
+            rolling_shutter: None,
         })
     }
 
@@ -139,6 +142,16 @@ impl Camera {
         }
         self.projection = projection;
         self
+    }
+
+    /// The camera whose picture is read in `direction` while it moves from this pose to the pose of `end`.
+    #[must_use]
+    pub fn rolling_to(&self, end: &Self, direction: ReadoutDirection) -> Self {
+        let poses = [self, end].map(|camera| (camera.view_from_world, camera.translation_in_view));
+        let (shutter, (view_from_world, translation_in_view)) =
+            RollingShutter::between(poses, direction);
+        let rolling_shutter = Some(shutter);
+        Self { view_from_world, translation_in_view, rolling_shutter, ..self.clone() }
     }
 
     /// Share of the picture, 0 to 1, outside the image circle of a lens, by a grid of 64 x 64 samples.
@@ -298,6 +311,11 @@ impl Camera {
             self.view_from_world,
             self.translation_in_view,
         )?;
-        Ok(Self { projection: self.projection, near_limit: self.near_limit, ..resized })
+        Ok(Self {
+            projection: self.projection,
+            near_limit: self.near_limit,
+            rolling_shutter: self.rolling_shutter,
+            ..resized
+        })
     }
 }

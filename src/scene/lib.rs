@@ -29,7 +29,9 @@ pub use encoding::{LoadOptions, SceneEncoding, SplatAxes, SplatModel};
 pub use formats::{
     OutputFormat, SceneInput, WriteOptions, load, load_table, write_levels_if, write_table,
 };
-pub use quadrille_base::lens::{DistortedLens, DistortionModel, FisheyeLens, Projection};
+pub use quadrille_base::lens::{
+    DistortedLens, DistortionModel, FisheyeLens, Projection, ReadoutDirection, RollingShutter,
+};
 pub use scalar::Scalar;
 pub use scene_file::{Dropped, Scene, SceneFormat};
 pub use slices::{SplatArrays, SplatSlices};

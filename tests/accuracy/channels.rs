@@ -38,8 +38,12 @@ fn channels(
     (values, alphas, drawn.invalid_rows + rows.invalid())
 }
 
-const PLAIN: ChannelSettings<'_> =
-    ChannelSettings { values: ChannelValues::Colours, depth: None, background: None };
+const PLAIN: ChannelSettings<'_> = ChannelSettings {
+    values: ChannelValues::Colours,
+    depth: None,
+    background: None,
+    has_spread: false,
+};
 
 fn bits(values: impl IntoIterator<Item = f32>) -> Vec<u32> {
     values.into_iter().map(f32::to_bits).collect()
@@ -120,6 +124,7 @@ fn any_number_of_values_is_blended_by_the_same_weights() {
                 values: ChannelValues::Rows { values: &values, channels: count },
                 depth: kind,
                 background: Some(&background),
+                has_spread: false,
             };
             let (found, alphas, invalid) = channels(&rows, &camera, &settings, level);
             assert_eq!(invalid, 0);
@@ -229,7 +234,7 @@ fn lengths_that_do_not_fit_are_errors() {
     ];
     let pixels = camera.width as usize * camera.height as usize;
     for (values, depth, background, count) in wrong {
-        let settings = ChannelSettings { values, depth, background };
+        let settings = ChannelSettings { values, depth, background, has_spread: false };
         let mut picture = ChannelPicture {
             values: &mut vec![0.0; pixels * count],
             alphas: &mut vec![0.0; pixels],
@@ -277,4 +282,37 @@ fn conics_and_radii_follow_from_the_record() {
         }
     }
     assert!(at_edges < 100, "{at_edges}");
+}
+
+/// By the fragments that the definition blends.
+#[test]
+fn the_spread_is_that_of_the_fragments_of_each_pixel() {
+    let (splats, camera) = storm(0);
+    let arrays = splats.to_arrays();
+    let rows = SplatRows::new(arrays.as_slices(), 0).unwrap();
+    let of_row = |index: u32| 1.0 + (index % 17) as f32 / 8.0;
+    let values: Vec<f32> = (0..).take(splats.len()).map(of_row).collect();
+    let values = ChannelValues::Rows { values: &values, channels: 1 };
+    let spread = ChannelSettings { values, has_spread: true, ..PLAIN };
+    for level in SimdLevel::all() {
+        let (found, ..) = channels(&rows, &camera, &spread, level);
+        let (mut largest, mut strays) = (0.0_f64, 0);
+        for (at, pixel) in (0..).zip(found.chunks_exact(3)).step_by(7) {
+            let place = [at % camera.width, at / camera.width];
+            let probe = Renderer::default().probe(&splats, &camera, &settings(level), place);
+            let (mut before, mut sum, mut median, mut distortion) = (1.0, 0.0, 0.0, 0.0);
+            for fragment in probe.unwrap().fragments {
+                let value = f64::from(of_row(fragment.index));
+                median = if before > 0.5 { value } else { median };
+                distortion += 2.0 * fragment.weight * (value * (1.0 - before) - sum);
+                sum += fragment.weight * value;
+                before -= fragment.weight;
+            }
+            // The transmittance in front of a fragment may be half within rounding.
+            strays += u32::from((f64::from(pixel[1]) - median).abs() > 1e-6);
+            assert!((f64::from(pixel[2]) - distortion).abs() < 1e-4, "{pixel:?} {distortion}");
+            largest = largest.max(distortion.abs());
+        }
+        assert!(strays <= 1 && largest > 0.1, "{}: {strays}, {largest}", level.name());
+    }
 }

@@ -146,6 +146,12 @@ fn what_a_blur_cannot_have_is_refused() {
         (&["--coc-px", "3", "--backend", "gpu"], "--backend gpu"),
         (&["--shutter", "1.5"], "from 0 to 1"),
         (&["--coc-px", "3", "--camera-model", "fisheye"], "pinhole"),
+        (&["--rolling-shutter", "top-to-bottom"], "--camera-turn"),
+        (&["--rolling-shutter", "top-to-bottom", "--camera-turn", "3,0,0"], "gsplat-ut"),
+        (
+            &["--rolling-shutter", "top-to-bottom", "--camera-turn", "3,0,0", "--coc-px", "3"],
+            "--rolling-shutter cannot be used with",
+        ),
     ];
     for (flags, named) in refused {
         let call = ["render", "room.ply", "--cameras", "room.cameras.json", "-o", "no.exr"];
@@ -166,4 +172,28 @@ fn kept_pictures_of_other_blurs_are_drawn_again() {
     assert!(!resumed("4"));
     assert!(resumed("4"));
     assert!(!resumed("5"));
+}
+
+/// Every backend and layers take the camera; a film takes the next frame as its end.
+#[test]
+fn rolling_shutters_skew_the_picture() {
+    let place = place();
+    let points = ["--view", "1", "--profile", "gsplat-ut", "--background", "0,0,0"];
+    let rolling = ["--rolling-shutter", "left-to-right", "--camera-turn", "4,1,0"];
+    let flags = [&points[..], &rolling].concat();
+    let fast = drawn(&place, "fast.npy", &[&flags[..], &["--aov", "depth"]].concat());
+    assert!(place.path("fast.depth.npy").exists());
+    let scalar = drawn(&place, "scalar.npy", &[&flags[..], &["--backend", "reference"]].concat());
+    assert!(furthest(&fast, &scalar) < 1e-5);
+    assert!(furthest(&fast, &drawn(&place, "still.npy", &points)) > 0.1);
+    let read = ["render", "room.ply", "--cameras", "room.cameras.json", "--view", "0..1", "--path"];
+    let film = ["interpolate", "--frames", "3", "--profile", "gsplat-ut", "-o"];
+    let call = [&read[..], &film, &["still.y4m"], &SIZE].concat();
+    place.expect(DONE, &call);
+    let rolling = ["--shutter", "1", "--rolling-shutter", "top-to-bottom"];
+    let call = [&read[..], &film, &["rolling.y4m"], &SIZE, &rolling].concat();
+    place.expect(DONE, &call);
+    let [still, rolled] =
+        ["still.y4m", "rolling.y4m"].map(|name| fs::read(place.path(name)).unwrap());
+    assert!(still.len() == rolled.len() && still != rolled);
 }

@@ -25,6 +25,9 @@ class Blur:
     focus_at : point in focus, [3], instead of ``focus``.
     towards : the next camera of a film, towards which the camera moves while the shutter is open.
     shutter : share of the way to that camera, 0 to 1.
+    rolling_shutter : instead of a mean, one picture whose rows or columns are read while the camera moves:
+        ``"top-to-bottom"``, ``"left-to-right"``, ``"bottom-to-top"`` or ``"right-to-left"``; it needs ``towards`` and the
+        profile ``"gsplat-ut"``, and has layers.
     samples : number of pictures, 1 to 4096.
 
     >>> import quadrille
@@ -43,6 +46,7 @@ class Blur:
     focus_at: object = None
     towards: Camera | None = None
     shutter: float = 1.0
+    rolling_shutter: str | None = None
     samples: int = 64
 
 
@@ -58,5 +62,6 @@ def blur_arguments(blur: Blur) -> dict[str, Any]:
         "focus_at": None if blur.focus_at is None else take(blur.focus_at, "focus_at", (3,), "float64").tolist(),
         "towards": None if blur.towards is None else raw_camera(blur.towards),
         "shutter": float(blur.shutter),
+        "rolling_shutter": blur.rolling_shutter,
         "samples": integer(blur.samples, "samples"),
     }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import operator
+import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +19,7 @@ from ._camera import Camera, raw_camera
 from ._meshes import Meshes
 from ._picture import Picture
 from ._progress import Progress, watched
-from ._scene import Scene, raw_scene
+from ._scene import Scene, load, raw_scene
 from ._threads import checked_threads
 
 
@@ -55,7 +58,7 @@ def render(
     threads : number of threads; by default the number of `set_threads`.
     meshes : meshes among the splats, from `load_meshes`; the camera must be a pinhole. Depths and alpha show splats and
         meshes, other layers the splats, dimmed by the meshes before them.
-    blur : lens and shutter of the camera; the picture then has no layers.
+    blur : lens and shutter of the camera; a blurred picture has no layers.
 
     Raises
     ------
@@ -94,10 +97,27 @@ def _layer(planes: Any) -> Any:
     return planes[0] if len(planes) == 1 else np.ascontiguousarray(np.moveaxis(planes, 0, -1))
 
 
+#: A scene, or the file of one.
+SceneOrPath = Scene | str | os.PathLike[str]
+
+
 def render_many(
-    scene: Scene, cameras: Iterable[Camera], *, progress: Progress = None, **as_render: Any
+    scene: Scene | Iterable[SceneOrPath],
+    cameras: Camera | Iterable[Camera],
+    *,
+    progress: Progress = None,
+    **as_render: Any,
 ) -> Iterator[Picture]:
     """Renders views one by one, as `render` does, each when it is asked for.
+
+    Parameters
+    ----------
+    scene : a scene, or a sequence of scenes and files. A file is read when its first view is drawn, so that at most two
+        scenes of files are in memory. As in the films of the command line, ``M`` scenes of a list are distributed over ``N``
+        cameras: camera ``i`` sees scene ``i * M // N``. An iterator has a scene for each camera.
+    cameras : the views, or one `Camera` that sees all scenes.
+    progress : True for a bar, or a function of the stage, the work done, and the work in all.
+    as_render : arguments of `render`.
 
     >>> import quadrille
     >>> scene, cameras = quadrille.synth("object", splats=1000)
@@ -105,13 +125,35 @@ def render_many(
     >>> [picture.width for picture in quadrille.render_many(scene, views)]
     [32, 32]
     """
-    cameras = list(cameras)
+    views: Iterable[Any]
+    shown: Iterable[Any]
+    if isinstance(scene, (Scene, str, os.PathLike)):
+        # One file is refused, as by `render`.
+        views = [cameras] if isinstance(cameras, Camera) else list(cameras)
+        shown, total = itertools.repeat(scene), len(views)
+    elif isinstance(cameras, Camera):
+        views, shown, total = itertools.repeat(cameras), map(_read, scene), operator.length_hint(scene)
+    else:
+        views = list(cameras)
+        total = len(views)
+        shown = _distributed(scene, total) if isinstance(scene, Sequence) else map(_read, scene)
     with watched(progress) as watch:
-        for done, camera in enumerate(cameras, 1):
-            picture = render(scene, camera, **as_render)
+        for done, (camera, one) in enumerate(zip(views, shown), 1):
+            picture = render(one, camera, **as_render)
             if watch is not None:
-                watch("render", done, len(cameras))
+                watch("render", done, max(done, total))
             yield picture
+
+
+def _read(scene: SceneOrPath) -> Any:
+    return load(scene) if isinstance(scene, (str, os.PathLike)) else scene
+
+
+def _distributed(scenes: Sequence[SceneOrPath], frames: int) -> Iterator[Any]:
+    """The scene of each frame."""
+    numbers = (frame * len(scenes) // frames for frame in range(frames))
+    for number, of_scene in itertools.groupby(numbers):
+        yield from itertools.repeat(_read(scenes[number]), len(list(of_scene)))
 
 
 def profiles() -> list[str]:

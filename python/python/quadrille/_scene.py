@@ -337,7 +337,8 @@ class Scene:
 
         Parameters
         ----------
-        path : the file; its name says the format (.ply, .compressed.ply, .spz, .sog, .splat, .glb, .usdz).
+        path : the file; its name says the format (.ply, .compressed.ply, .spz, .sog, .splat, .glb, .usdz, .usdc,
+            .usda).
         format : the format where the name does not say it.
 
         Raises
@@ -399,7 +400,7 @@ def load(
     lod: int = 0,
     progress: Progress = None,
 ) -> Scene:
-    """Loads a scene: PLY, compressed PLY, SPZ, SOG, glTF, .ksplat or .splat, by the content of the file.
+    """Loads a scene: PLY, compressed PLY, SPZ, SOG, glTF, USD, .ksplat or .splat, by the content of the file.
 
     What the file states and the picture does not show is a warning. Rows with invalid numbers are dropped and counted
     in `Scene.dropped`.

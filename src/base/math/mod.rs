@@ -1,5 +1,6 @@
-//! Numbers: SIMD levels, elementary functions of lanes, spherical harmonics, large arrays.
+//! Numbers: SIMD levels, elementary functions of lanes, spherical harmonics, splines, axes of covariances, large arrays.
 
+mod axes;
 pub mod buffer;
 mod cast;
 mod dual;
@@ -8,8 +9,11 @@ pub mod lanes;
 pub mod order;
 mod sh_rotation;
 mod simd_level;
+pub mod spline;
+pub mod transpose;
 pub mod unfused;
 
+pub use axes::axes_of_covariances;
 pub use buffer::{CacheLevel, prefetch, prefetch_range, prefetch_to};
 pub use cast::{byte, fit, index, low, narrow, whole};
 pub use dual::Dual;

@@ -101,7 +101,9 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply --mesh chair.glb --mesh-move 'translate 0,0,2' \\
     -o furnished.png
   quadrille render scene.ply --f-stop 1.4 --focus-at 0,1,0 -o portrait.png
-  quadrille render scene.ply --orbit 120 --shutter 0.5 -o turn.apng";
+  quadrille render scene.ply --orbit 120 --shutter 0.5 -o turn.apng
+  quadrille render scene.ply --profile gsplat-ut --camera-turn 5,0,0 \\
+    --rolling-shutter top-to-bottom -o skewed.png";
 
 /// Flags for rendering of splats.
 #[derive(Debug, Clone, clap::Args)]

@@ -94,7 +94,7 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
         ("--aov", !flags.layers.settings().layers.is_empty()),
         ("--exposures", flags.exposures.file().is_some()),
         ("--mesh", args.meshes.is_given()),
-        ("a blur", !args.blur.is_default()),
+        ("a blur or a rolling shutter", !args.blur.is_default()),
     ])
 }
 

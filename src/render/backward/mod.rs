@@ -21,7 +21,8 @@
 //! let scene = Synthetic::new(Recipe::Object, 1, 200, 0)?;
 //! let (arrays, camera) = (scene.splats().to_arrays(), scene.cameras()[0].resized(64, 36)?);
 //! let splats = SplatRows::new(arrays.as_slices(), 0)?;
-//! let channels = ChannelSettings { values: ChannelValues::Colours, depth: None, background: None };
+//! let values = ChannelValues::Colours;
+//! let channels = ChannelSettings { values, depth: None, background: None, has_spread: false };
 //! let (mut values, mut alphas) = (vec![0.0; 64 * 36 * 3], vec![0.0; 64 * 36]);
 //! let mut picture = ChannelPicture { values: &mut values, alphas: &mut alphas };
 //! let (settings, task) = (RenderSettings::default(), Task::NEVER);

@@ -38,8 +38,8 @@ impl<'a> ScalarPicture<'a> {
     ///
     /// let scene = Synthetic::new(Recipe::Object, 1, 200, 0)?;
     /// let (arrays, camera) = (scene.splats().to_arrays(), scene.cameras()[0].resized(32, 18)?);
-    /// let channels =
-    ///     ChannelSettings { values: ChannelValues::Colours, depth: None, background: None };
+    /// let values = ChannelValues::Colours;
+    /// let channels = ChannelSettings { values, depth: None, background: None, has_spread: false };
     /// let scene = ScalarScene::new(arrays.as_slices(), 0, &channels)?;
     /// let task = Task::NEVER;
     /// let picture = ScalarPicture::draw(&scene, &camera, &RenderSettings::default(), &task)?;

@@ -12,9 +12,10 @@ use crate::cpu::channels::{ChannelSettings, ChannelValues, check_length};
 use crate::cpu::{RasterSums, SavedPicture};
 use crate::preprocess::{
     CHUNK, PlaneLanes, ShScratch, SplatRows, SplatSource, ViewTransform, WorldLanes, chain,
-    colour_chain, transpose,
+    colour_chain,
 };
 use quadrille_base::math::lanes::F64Lanes;
+use quadrille_base::math::transpose::transpose;
 use quadrille_base::math::{narrow, prefetch_range};
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::bytes::ReadAhead;

@@ -6,6 +6,7 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 use rayon::prelude::*;
 
 use super::bin::TileGrid;
+use super::channel_spread::{ChannelSpread, SPREAD_CHANNELS};
 use super::clock::Clock;
 use super::layer_sink::{BlendedLanes, LayerSink};
 use super::layers::LEAST_ALPHA;
@@ -47,15 +48,19 @@ pub enum ChannelDepth {
     Mean,
 }
 
-/// Channels of a picture: the values, then the depth.
+/// Channels of a picture: the values, the depth, and the spread of the last of these.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChannelSettings<'a> {
     /// Values of the first channels.
     pub values: ChannelValues<'a>,
     /// Kind of depth in the last channel; `None` for no depth.
     pub depth: Option<ChannelDepth>,
-    /// Background of each channel except depth, weighted by 1 minus alpha; `None` for zeros.
+    /// Background of each channel of the values, weighted by 1 minus alpha; `None` for zeros.
     pub background: Option<&'a [f32]>,
+    /// Whether two channels follow, as in gsplat's 2D Gaussians: the value of the last channel at the last fragment with more
+    /// than half of the light in front of it, 0 without fragments; and the sum over all pairs of fragments of twice the
+    /// product of their weights and of how much larger the value of the farther one is.
+    pub has_spread: bool,
 }
 
 /// Number per pixel beside the channels.
@@ -102,14 +107,21 @@ impl ChannelSettings<'_> {
         }
     }
 
-    /// Number of channels of the picture, including depth.
-    pub fn channels(&self) -> usize {
+    /// Number of channels that are blended: the values and the depth.
+    pub(super) fn blended_channels(&self) -> usize {
         self.value_channels() + usize::from(self.depth.is_some())
+    }
+
+    /// Number of channels of the picture.
+    pub fn channels(&self) -> usize {
+        self.blended_channels() + if self.has_spread { SPREAD_CHANNELS } else { 0 }
     }
 
     /// Checks the lengths of the values and of the background.
     pub(crate) fn check_inputs(&self, splats: usize) -> Result<()> {
-        if self.channels() == 0 || matches!(self.values, ChannelValues::Rows { channels: 0, .. }) {
+        if self.blended_channels() == 0
+            || matches!(self.values, ChannelValues::Rows { channels: 0, .. })
+        {
             return Err(Error::argument("channels", "at least 1", "0"));
         }
         if let ChannelValues::Rows { values, channels } = self.values {
@@ -161,7 +173,7 @@ impl Renderer {
     /// let rows = SplatRows::new(arrays.as_slices(), 0)?;
     /// let values = ChannelValues::Rows { values: &[0.5; 8000], channels: 8 };
     /// let depth = Some(ChannelDepth::Mean);
-    /// let channels = ChannelSettings { values, depth, background: None };
+    /// let channels = ChannelSettings { values, depth, background: None, has_spread: false };
     /// let (mut values, mut alphas) = (vec![0.0; 64 * 36 * 9], vec![0.0; 64 * 36]);
     /// let mut picture = ChannelPicture { values: &mut values, alphas: &mut alphas };
     /// let (settings, mut renderer) = (RenderSettings::default(), Renderer::default());
@@ -281,10 +293,10 @@ impl ListedTile<'_> {
     ) -> u64 {
         let Self { area, splats, list } = self;
         let mut fragments_blended = 0;
-        for first in (0..channels.channels()).step_by(PASS) {
+        for first in (0..channels.blended_channels()).step_by(PASS) {
             let mut pass = Pass { channels, first, light };
             let mut tile = Tile::new(area);
-            let fourth = if first + PASS > channels.channels() {
+            let fourth = if first + PASS > channels.blended_channels() {
                 match channels.values {
                     // The projected splats already have these colours.
                     ChannelValues::Colours if first == 0 => {
@@ -300,6 +312,11 @@ impl ListedTile<'_> {
             };
             pass.store(&tile, fourth.as_ref(), values, alphas);
             fragments_blended = tile.fragments_blended;
+        }
+        if channels.has_spread {
+            let mut spread = ChannelSpread::new(channels);
+            raster::draw(&mut Tile::new(area), splats, list, settings, &mut [], &mut spread);
+            spread.store(values);
         }
         fragments_blended
     }
@@ -324,7 +341,7 @@ impl Pass<'_> {
         let settings = self.channels;
         let count = settings.channels();
         let depth = settings.depth.map(|depth| (settings.value_channels(), depth));
-        let end = count.min(self.first + PASS);
+        let end = settings.blended_channels().min(self.first + PASS);
         for (y, (values, alphas)) in values.iter_mut().zip(alphas).enumerate() {
             let blocks = &tile.blocks[y / BLOCK_PX * TILE_BLOCKS..][..TILE_BLOCKS];
             let fourth = fourth.map(|sums| &sums[y / BLOCK_PX * TILE_BLOCKS..][..TILE_BLOCKS]);

@@ -13,6 +13,7 @@ mod bands;
 mod batches;
 mod bin;
 mod blend;
+mod channel_spread;
 pub mod channels;
 mod clock;
 mod coverage;
@@ -67,7 +68,10 @@ impl RenderSettings {
         // Points on both sides of the joined edges have no mean.
         let is_panorama = profile.is_unscented && *projection == Projection::Equirectangular;
         let expected = format_args!("a camera other than a panorama, for profile {}", profile.name);
-        Error::refuse_if(is_panorama, "camera", expected, "a panorama")
+        Error::refuse_if(is_panorama, "camera", expected, "a panorama")?;
+        let is_refused = camera.rolling_shutter.is_some() && !profile.is_unscented;
+        let expected = format_args!("gsplat-ut, for the rolling shutter of view {:?}", camera.name);
+        Error::refuse_if(is_refused, "profile", expected, profile.name)
     }
 }
 

@@ -83,6 +83,7 @@ impl Renderer {
         let expected = "a pinhole or orthographic camera";
         Error::refuse_if(is_other, "camera", expected, "another projection")?;
         settings.profile.require_derivative()?;
+        Error::refuse_if(channels.has_spread, "channels", "no spread", "a spread")?;
         // All lists stay in memory.
         let most_entries = std::mem::replace(&mut self.bins.most_entries, usize::MAX);
         let light = PixelLight::Transmittance;

@@ -196,7 +196,7 @@ impl RankLanes {
 }
 
 #[inline(always)]
-fn load<S: Simd>(simd: S, lanes: &FloatLanes) -> f32x16<S> {
+pub(super) fn load<S: Simd>(simd: S, lanes: &FloatLanes) -> f32x16<S> {
     f32x16::load_array_ref(simd, &lanes.0)
 }
 

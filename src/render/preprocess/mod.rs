@@ -10,7 +10,6 @@
 //! projects sixteen at a time in f32 for the fast renderer and leaves the few splats for which f32 is not
 //! accurate enough to the definition. [`Preprocessed::run`] shows the order of the steps.
 
-mod axes;
 mod disc;
 pub mod exact;
 mod in_place;
@@ -21,14 +20,12 @@ mod project;
 mod projected;
 mod rows;
 mod source;
-mod transpose;
 mod view_transform;
 
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-pub use axes::axes_of_covariances;
 pub use disc::ExactDisc;
 pub use in_place::InPlace;
 pub use projected::{LOG2_ALPHA_CUT, PixelBounds, ProjectedSplat, SplatShapes};
@@ -43,7 +40,6 @@ pub(crate) use project::{CHUNK, Projected, ProjectedChunk};
 use quadrille_base::shading::Profile;
 use quadrille_base::{Result, Task};
 use quadrille_scene::{Camera, Splats};
-pub(crate) use transpose::transpose;
 
 /// Projected splats of a frame, and their drawing order.
 ///

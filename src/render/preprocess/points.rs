@@ -24,17 +24,25 @@ pub(super) fn moments_on_plane(
     let axes = [0, 1, 2].map(|c| (turn.column(c) * f64::from(splat.scale[c])).into());
     // The region is larger than the picture by a margin, which is the same share of both sides.
     let corner = region.map(|[low, high]| (low + high) / 2.0 - (high - low) / (2.0 * WITH_MARGINS));
+    let size = region.map(|[low, high]| (high - low) / WITH_MARGINS);
     let is_axial = view.projection.has_axial_depth();
-    let mut is_seen = false;
-    let images = sigma_points(p_view, axes).map(|point| {
+    let project = |point: [f64; 3]| {
         let is_behind = is_axial && view.divisor[0] != 0.0 && point[2] <= 0.0;
         let Some(on_plane) = view.projection.point(point).filter(|_| !is_behind) else {
-            return corner;
+            return (corner, false);
         };
         let px = [0, 1].map(|axis| {
             view.focal_px[axis] * on_plane.at[axis] + view.principal_from_centre_px[axis]
         });
-        is_seen |= px.iter().zip(region).all(|(px, [low, high])| (low..=high).contains(px));
+        (px, px.iter().zip(region).all(|(px, [low, high])| (low..=high).contains(px)))
+    };
+    let mut is_seen = false;
+    let images = sigma_points(p_view, axes).map(|point| {
+        let (px, is_inside) = match &view.rolling_shutter {
+            Some(shutter) => shutter.position(point, [corner, size], project),
+            None => project(point),
+        };
+        is_seen |= is_inside;
         px
     });
     let (mean, [xx, xy, yy]) = moments(&images);

@@ -5,7 +5,7 @@ use std::f32::consts::LN_2;
 use bytemuck::{Pod, Zeroable};
 use fearless_simd::{dispatch, prelude::*};
 
-use super::transpose::columns_of_4;
+use quadrille_base::math::transpose::columns_of_4;
 use quadrille_base::math::{SimdLevel, narrow, whole};
 use quadrille_scene::BLOCK;
 

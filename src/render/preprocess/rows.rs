@@ -6,8 +6,8 @@ use bytemuck::Zeroable;
 use fearless_simd::{f32x16, prelude::*};
 
 use super::source::{Coefficients, ShScratch, SplatSource};
-use super::transpose::{columns_of_3, columns_of_4, transpose};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::transpose::{columns_of_3, columns_of_4, transpose};
 use quadrille_base::math::{narrow, prefetch_range};
 use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, SplatSlices, rest_coefficients};

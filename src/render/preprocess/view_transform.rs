@@ -3,6 +3,7 @@
 use nalgebra::Vector3;
 
 use super::source::SplatSource;
+use quadrille_base::lens::RollingShutter;
 use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile, SplatOrder};
 use quadrille_scene::{Camera, Projection};
 
@@ -20,7 +21,7 @@ pub struct ViewTransform {
     pub rotation: [[f64; 3]; 3],
     /// Translation from world to view space, after the rotation.
     pub translation_in_view: [f64; 3],
-    /// Camera centre in world space.
+    /// Camera centre in world space; with a rolling shutter, the mean of the centres at the start and the end.
     pub eye: [f64; 3],
     /// Projection from view space to the picture plane, in focal lengths from the principal point.
     pub projection: Projection,
@@ -47,6 +48,8 @@ pub struct ViewTransform {
     /// Under a profile of [points](Profile::is_unscented), the columns and rows in which a point of each splat must lie, in
     /// pixels from the picture's centre.
     pub(crate) points_px: Option<[[f64; 2]; 2]>,
+    /// Motion of the camera during the readout, for profiles of points.
+    pub(super) rolling_shutter: Option<RollingShutter>,
     /// Whether splats whose depth is measured along the view are sorted by their distance.
     pub(crate) is_by_distance: bool,
 }
@@ -79,12 +82,13 @@ impl ViewTransform {
             }
         });
         let array = |v: Vector3<f64>| [v.x, v.y, v.z];
+        let moved = camera.rolling_shutter.map(|shutter| shutter.mean_centre()).unwrap_or_default();
         Self {
             width: camera.width,
             height: camera.height,
             rotation: std::array::from_fn(|r| std::array::from_fn(|c| rows[(r, c)])),
             translation_in_view: array(camera.translation_in_view),
-            eye: array(camera.eye()),
+            eye: array(camera.eye() + rows.transpose() * moved),
             projection: camera.projection,
             focal_px: camera.focal_px,
             principal_from_centre_px: std::array::from_fn(|axis| {
@@ -102,6 +106,7 @@ impl ViewTransform {
                 let reach = |side: f64| (0.5 + POINTS_MARGIN) * side;
                 size.map(|side| [-reach(side), reach(side)])
             }),
+            rolling_shutter: camera.rolling_shutter,
             is_by_distance: profile.order.or(stated) == Some(SplatOrder::Distance)
                 && camera.projection.has_axial_depth(),
         }

@@ -4,15 +4,15 @@
 //! them (`examples/datasets/traj.py`), without their normalisation of the scene: the middle, the up
 //! direction and the axes come from the cameras. The interpolated path goes through the cameras themselves.
 
-use quadrille_base::math::order::quantile;
 use std::str::FromStr;
 
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 
 use super::camera_file::frame_name;
-use super::spline::CubicSpline;
 use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::order::quantile;
+use quadrille_base::math::spline::CubicSpline;
 use quadrille_base::math::whole;
 
 const SPIRAL_TURNS: f64 = 2.0;

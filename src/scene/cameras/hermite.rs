@@ -2,7 +2,7 @@
 //!
 //! A key's tangent is the slope between its neighbours times the smoothness: 0 stops at keys, 1 is a Catmull-Rom spline.
 
-use super::spline::between;
+use quadrille_base::math::spline::between;
 
 /// Keyframes at ascending times, with values of equal length.
 #[derive(Debug, Clone, PartialEq)]

@@ -31,7 +31,6 @@ mod names;
 mod picture_size;
 mod playcanvas;
 mod selection;
-mod spline;
 mod transforms;
 mod view_list;
 mod view_spec;

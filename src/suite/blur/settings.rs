@@ -1,7 +1,8 @@
 use super::view_blur::{DEFAULT_SAMPLES, ViewBlur};
 use super::{CameraMotionSettings, LensSettings};
 use quadrille_base::error::{Error, Result};
-use quadrille_scene::Camera;
+use quadrille_base::shading::Profile;
+use quadrille_scene::{Camera, ReadoutDirection};
 
 /// Settings of the blur of splats: flags of `render`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,6 +17,10 @@ pub struct BlurSettings {
     /// Pictures that are averaged in linear light for a blurred picture, 1 to 4096 [default: 64]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
     pub blur_samples: Option<u32>,
+    /// Read the rows or columns of a picture one after another while the camera moves, in place of a blur; needs
+    /// --profile gsplat-ut
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DIRECTION"))]
+    pub rolling_shutter: Option<ReadoutDirection>,
 }
 
 /// Blur of views.
@@ -35,15 +40,30 @@ impl BlurSettings {
         *self == Self::default()
     }
 
+    /// Whether pictures are blurred.
+    pub fn is_blurred(&self) -> bool {
+        !self.is_default() && self.rolling_shutter.is_none()
+    }
+
     /// Checks all values.
     ///
     /// # Errors
-    /// Those of the motion and of the lens, and [`Error::Argument`] for settings that blur nothing.
+    /// Those of the motion and of the lens, and [`Error::Argument`] for settings that blur nothing, and for a rolling shutter
+    /// with a blur.
     pub fn check(&self) -> Result<()> {
         self.camera.check()?;
         self.lens.check()?;
         let is_still = self.camera == CameraMotionSettings::default();
         let blurs = "aperture, f_stop, coc_px, shutter, camera_move or camera_turn";
+        if self.rolling_shutter.is_some() {
+            if is_still {
+                let moves = "shutter, camera_move or camera_turn";
+                return Err(Error::needs("rolling_shutter", moves));
+            }
+            if self.lens != LensSettings::default() || self.blur_samples.is_some() {
+                return Err(Error::conflict("rolling_shutter", "a lens or blur_samples"));
+            }
+        }
         let idle = [
             ("focus", self.lens.focus.is_some(), "aperture, f_stop or coc_px"),
             ("focus_at", self.lens.focus_at.is_some(), "aperture, f_stop or coc_px"),
@@ -51,6 +71,29 @@ impl BlurSettings {
         ];
         let idle = idle.iter().find(|(_, is_given, _)| *is_given && self.lens.is_pinhole());
         idle.map_or(Ok(()), |(setting, _, needed)| Err(Error::needs(setting, needed)))
+    }
+
+    /// Returns the cameras with their rolling shutter; the same cameras without one. `all` returns the list in which the next
+    /// view is found.
+    ///
+    /// # Errors
+    /// Those of the motion and of `all`, and [`Error::Argument`] for a profile without points of splats.
+    pub fn rolled(
+        &self,
+        cameras: Vec<Camera>,
+        profile: &Profile,
+        all: impl FnOnce() -> Result<Vec<Camera>>,
+    ) -> Result<Vec<Camera>> {
+        let Some(direction) = self.rolling_shutter else { return Ok(cameras) };
+        let found = profile.name;
+        let expected = "gsplat-ut, for a rolling shutter";
+        Error::refuse_if(!profile.is_unscented, "profile", expected, found)?;
+        let motions = self.camera.motions(&cameras, all)?;
+        let rolled = cameras
+            .iter()
+            .zip(motions)
+            .map(|(camera, motion)| camera.rolling_to(&motion.camera_at(camera, 1.0), direction));
+        Ok(rolled.collect())
     }
 
     /// Returns the blur of each of `cameras`. `all` returns the list in which the next view is found, and `focus` the distance

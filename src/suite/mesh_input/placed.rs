@@ -140,11 +140,13 @@ impl PlacedMeshes {
     /// Checks that meshes can be drawn in a view.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the camera is not a pinhole.
+    /// [`Error::Argument`] if the camera is not a pinhole, or has a rolling shutter.
     pub fn check(camera: &Camera) -> Result<()> {
         let what = format_args!("view {:?}", camera.name);
         let found = "another projection";
-        Error::refuse_if(!camera.projection.is_pinhole(), what, "a pinhole for meshes", found)
+        Error::refuse_if(!camera.projection.is_pinhole(), what, "a pinhole for meshes", found)?;
+        let is_rolling = camera.rolling_shutter.is_some();
+        Error::refuse_if(is_rolling, what, "a camera at rest for meshes", "a rolling shutter")
     }
 
     /// Draws the meshes in a view of the scene, without the splats. Their lit colours are encoded as sRGB and clamped to 0

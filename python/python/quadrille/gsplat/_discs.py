@@ -1,4 +1,4 @@
-"""The call of gsplat that draws 2D Gaussians, forward only."""
+"""The call of gsplat that draws 2D Gaussians, without gradients."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def rasterization_2dgs(
     depth_mode: str = "expected",
     *,
     threads: int | None = None,
-) -> tuple[Any, Any, Any, Any, None, None, Meta]:
+) -> tuple[Any, Any, Any, Any, Any, Any, Meta]:
     """Draws discs (2D Gaussians) from C cameras with the pixels of ``gsplat.rasterization_2dgs``, without gradients.
 
     Arguments are those of gsplat 1.5, and of `rasterization`; the third scale, ``eps2d``, ``packed``, ``absgrad`` and
@@ -62,13 +62,16 @@ def rasterization_2dgs(
     -------
     colors [C, H, W, X] and alphas [C, H, W, 1] as `rasterization`; normals [C, H, W, 3] of the discs in the world, weighted
     as the colours; with ``render_mode`` RGB+D or RGB+ED, normals of the depths, [C, H, W, 3] or for one camera [H, W, 3] as
-    gsplat returns them, else None; None in place of the distortion; None in place of the median depth; and a dictionary
-    with the sizes.
+    gsplat returns them, else None; distortion and median [C, H, W, 1] of the last channel, which is the depth unless
+    ``render_mode`` is RGB; and a dictionary with the sizes and the distortion. The distortion is that of Mip-NeRF 360, the
+    sum over all pairs of discs of twice the product of their weights and of how much larger the value of the farther one is;
+    the median is the value of the last disc with more than half of the light in front of it, 0 without discs. Normals of
+    the depths are those of the median if ``depth_mode`` is median.
 
     Raises
     ------
-    ValueError : as `rasterization`.
-    NotImplementedError : for tensors that require gradients, ``distloss`` and a ``depth_mode`` of median.
+    ValueError : as `rasterization`, and for ``distloss`` with a ``render_mode`` of RGB, as gsplat asserts.
+    NotImplementedError : for tensors that require gradients.
 
     >>> import numpy as np
     >>> from quadrille.gsplat import rasterization_2dgs
@@ -83,24 +86,25 @@ def rasterization_2dgs(
     given = {name: value for name, value in locals().items() if name not in ("distloss", "depth_mode")}
     if tracked(given):
         raise NotImplementedError("rasterization_2dgs: discs have no gradients; detach the tensors")
-    if distloss:
-        raise NotImplementedError("distloss: the distortion is not computed; leave it False")
     one_of("render_mode", render_mode, _MODES)
     one_of("depth_mode", depth_mode, ("expected", "median"))
-    if depth_mode == "median":
-        raise NotImplementedError("depth_mode: the median is not computed; use 'expected'")
+    if distloss and render_mode == "RGB":
+        raise ValueError("distloss: expected a render_mode with depth, found 'RGB'")
     defaults = {name: value.default for name, value in inspect.signature(rasterization).parameters.items()}
     call = defaults | given | {"profile": "gsplat-2dgs", "meta": False}
-    pixels, alphas, found = drawn_arguments(call)
+    channels, alphas, found = drawn_arguments(call | {"spread": True})
+    parts = np.split(take(channels, "colors"), [-2, -1], axis=-1)
+    pixels, median, distortion = (give(np.ascontiguousarray(part), channels) for part in parts)
     behind = {"backgrounds": None, "sh_degree": None, "render_mode": "RGB"}
     normals, _, _ = drawn_arguments(call | behind | {"colors": _normals(means, quats, viewmats)})
     of_depth = None
     if render_mode in ("RGB+D", "RGB+ED"):
         xp = namespace(pixels)
         poses = give(np.linalg.inv(take(viewmats, "viewmats", None, np.float64)), pixels)
-        of_depth = depth_to_normal(pixels[..., -1:], xp.asarray(poses, dtype=pixels.dtype), Ks)
+        depths = median if depth_mode == "median" else pixels[..., -1:]
+        of_depth = depth_to_normal(depths, xp.asarray(poses, dtype=pixels.dtype), Ks)
         of_depth = of_depth[0] if len(of_depth) == 1 else of_depth
-    return pixels, alphas, normals, of_depth, None, None, DiscMeta(found)
+    return pixels, alphas, normals, of_depth, distortion, median, DiscMeta(found, render_distort=distortion)
 
 
 def _normals(means: Any, quats: Any, viewmats: Any) -> Any:

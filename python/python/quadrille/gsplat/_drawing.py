@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _quadrille
-from .._arrays import Shape, check_finite, give, integer, one_of, take
+from .._arrays import Shape, give, integer, one_of, take
 from .._camera import checked_size
 from .._compat import ARGUMENTS, COMPATS, KERNEL_META, MODES, RAY_MODES
 from .._threads import checked_threads
+from ._cameras import cameras_of, check_lens, distortion_of, shutter_direction, views_of
 from ._gradients import NAMES, Call, SavedCall, attach, tracked, vjp_of
 from ._namespace import TRIANGLE, detached, outside_graphs
 from ._projection import check_model
@@ -30,8 +31,6 @@ __all__ = ["Meta", "drawn_arguments", "rasterization", "rasterization_vjp"]
 Gradients = dict[str, NDArray[Any]]
 
 _TILE_SIZE = 16
-#: Deviation of a view's rotation from a rotation, and of its last row.
-_RIGID = 1e-3
 
 
 class Meta(dict[str, Any]):
@@ -105,6 +104,8 @@ def rasterization(
     with_ut : project seven points of each splat (unscented transform), in place of the derivative of the camera; without
         gradients.
     radial_coeffs, tangential_coeffs, thin_prism_coeffs : [C, 6], [C, 2] and [C, 4] with ``with_ut``: the lens of OpenCV.
+    rolling_shutter, viewmats_rs : with ``with_ut``, a member of `RollingShutterType` and the poses [C, 4, 4] at the end of
+        the readout, which starts at ``viewmats``.
     viewmats, Ks : [C, 4, 4] world to camera and [C, 3, 3] in pixels; with ``camera_model="ortho"``, focal lengths are
         in pixels per world unit.
     backgrounds : [C, D], or [D] for all cameras.
@@ -192,7 +193,8 @@ def _square(triangles: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def drawn_arguments(arguments: dict[str, Any]) -> tuple[Any, Any, Meta]:
-    """Draws as `rasterization`, given all its arguments by name and perhaps the ``profile``, without gradients."""
+    """Draws as `rasterization`, given all its arguments by name and perhaps the ``profile``, without gradients. With
+    ``spread``, the median and the distortion of the last channel follow the channels."""
     return _warned(outside_graphs(_drawn)(arguments), arguments["means"])
 
 
@@ -260,6 +262,7 @@ _ARRAYS = {
     "opacities": np.float32,
     "colors": np.float32,
     "viewmats": np.float64,
+    "viewmats_rs": np.float64,
     "Ks": np.float64,
     "backgrounds": np.float32,
     "covars": np.float32,
@@ -267,19 +270,14 @@ _ARRAYS = {
     "tangential_coeffs": np.float64,
     "thin_prism_coeffs": np.float64,
 }
-#: Coefficients of a lens by argument, and their places in the order of OpenCV: k1, k2, p1, p2, k3 to k6, s1 to s4.
-_COEFFICIENTS = {
-    "radial_coeffs": (0, 1, 4, 5, 6, 7),
-    "tangential_coeffs": (2, 3),
-    "thin_prism_coeffs": (8, 9, 10, 11),
-}
 
 
 def _drawn(arguments: dict[str, Any], saved: list[SavedCall] | None = None) -> tuple[Any, Any, Meta, int]:
     """Pictures, alphas and `meta` of all batches, and the number of rows that are left out. ``saved`` takes the calls of
     the batches with their pictures."""
     _refuse_others(arguments)
-    _check_lens(arguments)
+    check_lens(arguments)
+    direction = shutter_direction(arguments)
     compat, render_mode, tile_size = arguments["compat"], arguments["render_mode"], arguments["tile_size"]
     check_model(arguments["camera_model"])
     one_of("compat", compat, COMPATS)
@@ -305,12 +303,13 @@ def _drawn(arguments: dict[str, Any], saved: list[SavedCall] | None = None) -> t
         "low_pass": _number("eps2d", arguments["eps2d"], least=0.0),
         "unscented": bool(arguments.get("with_ut")),
         "depth": {"ED": "mean", "D": "sum"}.get(render_mode.rsplit("+", 1)[-1]),
+        "spread": bool(arguments.get("spread")),
         "meta": bool(arguments["meta"]),
         "packed": bool(arguments["packed"]),
         "threads": None if threads is None else checked_threads(threads),
     }
     batch, elements = _batches(arguments)
-    prepared = [_call(element, drawing, arguments) for element in elements]
+    prepared = [_call(element, drawing, arguments, direction) for element in elements]
     if saved is None:
         drawn = [_quadrille.rasterize(call, False)[:4] for call in prepared]
     else:
@@ -368,8 +367,10 @@ def _stacked(arrays: list[NDArray[Any]], batch: Shape) -> NDArray[Any]:
     return np.stack(arrays).reshape(batch + arrays[0].shape) if batch else arrays[0]
 
 
-def _call(arrays: dict[str, NDArray[Any]], drawing: dict[str, Any], arguments: dict[str, Any]) -> Call:
-    """The native call that draws one batch."""
+def _call(
+    arrays: dict[str, NDArray[Any]], drawing: dict[str, Any], arguments: dict[str, Any], direction: str | None
+) -> Call:
+    """The native call that draws one batch, with the direction of its rolling shutter."""
     centres = take(arrays["means"], "means", ("N", 3))
     count = len(centres)
     if "covars" in arrays:
@@ -379,7 +380,7 @@ def _call(arrays: dict[str, NDArray[Any]], drawing: dict[str, Any], arguments: d
         quats = take(arrays["quats"], "quats", (count, 4))
         scales = take(arrays["scales"], "scales", (count, 3))
     geometry = centres, quats, scales, take(arrays["opacities"], "opacities", (count,))
-    views, lenses = _cameras(arrays["viewmats"], arrays["Ks"])
+    views, lenses = cameras_of(arrays["viewmats"], arrays["Ks"])
     values, behind, per_camera, sh_degree = None, None, False, arguments["sh_degree"]
     if "colors" in arrays:
         has_depth = drawing["depth"] is not None
@@ -394,8 +395,16 @@ def _call(arrays: dict[str, NDArray[Any]], drawing: dict[str, Any], arguments: d
     if values is None or channels == 0:
         # Depth alone.
         values, behind, per_camera, sh_degree = None, None, False, None
-    distortion = _distortion(arrays, len(views))
-    drawing = {**drawing, "sh_degree": sh_degree, "per_camera": per_camera, "distortion": distortion}
+    drawing = {
+        **drawing,
+        "sh_degree": sh_degree,
+        "per_camera": per_camera,
+        "distortion": distortion_of(arrays, len(views)),
+        "rolling_shutter": None,
+    }
+    if direction is not None:
+        ends = views_of(arrays["viewmats_rs"], "viewmats_rs", len(views))
+        drawing["rolling_shutter"] = direction, ends.reshape(len(ends), 16).tolist()
     return geometry, values, (views, lenses), behind, drawing
 
 
@@ -405,35 +414,13 @@ def _check_gradients(arguments: dict[str, Any]) -> None:
         raise NotImplementedError("with_ut: the unscented transform has no gradients; leave it False in training")
 
 
-def _check_lens(arguments: dict[str, Any]) -> None:
-    """Refuses coefficients without the unscented transform, as gsplat does, and other cameras with them."""
-    given = [name for name in _COEFFICIENTS if arguments.get(name) is not None]
-    if given and not arguments.get("with_ut"):
-        raise ValueError(f"{given[0]}: expected with_ut=True, as gsplat does, found False")
-    if given and arguments["camera_model"] != "pinhole":
-        raise ValueError(f"{given[0]}: expected camera_model='pinhole', found {arguments['camera_model']!r}")
-
-
-def _distortion(arrays: dict[str, NDArray[Any]], cameras: int) -> list[list[float]]:
-    """Coefficients of each camera, in the order of OpenCV; none for pinholes."""
-    found = np.zeros((cameras, 12))
-    names = [name for name in _COEFFICIENTS if name in arrays]
-    for name in names:
-        places = _COEFFICIENTS[name]
-        found[:, places] = take(arrays[name], name, (cameras, len(places)), np.float64)
-        check_finite(found, name)
-    return found.tolist() if names else []
-
-
 def _refuse_others(values: dict[str, Any]) -> None:
     """Raises NotImplementedError for arguments that only gsplat reads, unless they have their defaults."""
     for argument in ARGUMENTS:
         if argument.treatment != "refused":
             continue
         name, value = argument.name, values[argument.name]
-        if name == "rolling_shutter":
-            is_default = value is None or getattr(value, "name", None) == "GLOBAL"
-        elif argument.default is None:
+        if argument.default is None:
             is_default = value is None
         else:
             is_default = bool(value) == argument.default
@@ -453,19 +440,6 @@ def _number(name: str, value: float, least: float = -np.inf) -> float:
         expected = "a number" if least == -np.inf else f"at least {least:g}"
         raise ValueError(f"{name}: expected {expected}, found {number}")
     return number
-
-
-def _cameras(viewmats: Any, Ks: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """World-to-camera matrices [C, 4, 4] and lenses [C, 3, 3]."""
-    views = take(viewmats, "viewmats", ("C", 4, 4), np.float64)
-    lenses = take(Ks, "Ks", (len(views), 3, 3), np.float64)
-    check_finite(views, "viewmats")
-    check_finite(lenses, "Ks")
-    if not (np.abs(views[:, 3] - [0, 0, 0, 1]) <= _RIGID).all():
-        raise ValueError("viewmats: expected rigid motions with the last row 0, 0, 0, 1, found another last row")
-    if lenses[:, [0, 1], [1, 0]].any():
-        raise ValueError("Ks: expected matrices without skew, found a skew, which gsplat ignores")
-    return views, lenses
 
 
 def _colors(

@@ -47,11 +47,12 @@ fn draw(
     let arrays = splats.to_arrays();
     let rows = SplatRows::new(arrays.as_slices(), splats.sh_degree()).unwrap();
     let pixels = camera.width as usize * camera.height as usize;
-    let (mut values, mut alphas) = (vec![0.0; pixels * 4], vec![0.0; pixels]);
+    let (mut values, mut alphas) = (vec![0.0; pixels * 6], vec![0.0; pixels]);
     let channels = ChannelSettings {
         values: ChannelValues::Colours,
         depth: Some(ChannelDepth::Mean),
         background: None,
+        has_spread: true,
     };
     let mut picture = ChannelPicture { values: &mut values, alphas: &mut alphas };
     let of_channels =

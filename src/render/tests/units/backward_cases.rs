@@ -177,7 +177,8 @@ impl Case {
             Some(0) => ChannelValues::None,
             Some(channels) => ChannelValues::Rows { values: &self.values, channels },
         };
-        ChannelSettings { values, depth: self.depth, background: self.background.as_deref() }
+        let background = self.background.as_deref();
+        ChannelSettings { values, depth: self.depth, background, has_spread: false }
     }
 
     pub(super) fn scene(&self) -> ScalarScene {

@@ -253,7 +253,7 @@ fn gradients_of_large_pictures_are_the_same_bytes_on_any_number_of_threads() {
         let inputs = Inputs {
             slices: arrays.as_slices(),
             sh_degree: 3,
-            channels: ChannelSettings { values, depth, background },
+            channels: ChannelSettings { values, depth, background, has_spread: false },
             camera: &camera,
             settings: RenderSettings { profile, level: SimdLevel::best() },
         };
@@ -276,7 +276,7 @@ fn a_saved_picture_holds_its_pixels_beside_what_every_frame_holds() {
     let inputs = Inputs {
         slices: arrays.as_slices(),
         sh_degree: 1,
-        channels: ChannelSettings { values, depth: None, background: None },
+        channels: ChannelSettings { values, depth: None, background: None, has_spread: false },
         camera: &camera,
         settings: RenderSettings::default(),
     };

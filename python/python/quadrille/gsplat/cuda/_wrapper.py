@@ -18,7 +18,7 @@ __all__ = [
 
 
 class RollingShutterType(enum.Enum):
-    """Direction in which a shutter moves over the picture. `rasterization` draws GLOBAL alone."""
+    """Direction in which a shutter moves over the picture; GLOBAL for a picture at one time."""
 
     ROLLING_TOP_TO_BOTTOM = 0
     ROLLING_LEFT_TO_RIGHT = 1

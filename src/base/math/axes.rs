@@ -3,8 +3,8 @@
 use nalgebra::{Matrix3, Rotation3, SymmetricEigen, UnitQuaternion};
 use rayon::prelude::*;
 
-use quadrille_base::math::narrow;
-use quadrille_base::{Result, Task};
+use super::narrow;
+use crate::{Result, Task};
 
 /// Bound on the iterations of a decomposition of a 3x3 matrix (assumed); a few are needed.
 const MAX_ITERATIONS: usize = 256;
@@ -20,7 +20,7 @@ type Axes = (Vec<[f32; 3]>, Vec<[f32; 4]>);
 ///
 /// ```
 /// use quadrille_base::Task;
-/// use quadrille_render::preprocess::axes_of_covariances;
+/// use quadrille_base::math::axes_of_covariances;
 ///
 /// let (scales, _) = axes_of_covariances(&[[4.0, 0.0, 0.0, 4.0, 0.0, 4.0]], &Task::NEVER)?;
 /// assert_eq!(scales, [[2.0; 3]]);
@@ -28,7 +28,7 @@ type Axes = (Vec<[f32; 3]>, Vec<[f32; 4]>);
 /// ```
 ///
 /// # Errors
-/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+/// [`Error::Cancelled`](crate::Error::Cancelled).
 pub fn axes_of_covariances(covariances: &[[f32; 6]], task: &Task) -> Result<Axes> {
     let of_one = |covariance: &[f32; 6]| {
         if task.is_cancelled() || covariance.iter().any(|entry| !entry.is_finite()) {

@@ -2,7 +2,7 @@
 
 /// Natural cubic spline: continuous second derivatives, zero at the ends.
 #[derive(Debug, Clone)]
-pub(super) struct CubicSpline {
+pub struct CubicSpline {
     times: Vec<f64>,
     points: Vec<Vec<f64>>,
     bends: Vec<Vec<f64>>,
@@ -10,7 +10,7 @@ pub(super) struct CubicSpline {
 
 impl CubicSpline {
     /// Spline through `points` (at least one) at ascending `times`.
-    pub(super) fn through(times: Vec<f64>, points: Vec<Vec<f64>>) -> Self {
+    pub fn through(times: Vec<f64>, points: Vec<Vec<f64>>) -> Self {
         let dimensions = points.first().map_or(0, Vec::len);
         let columns = (0..dimensions).map(|d| {
             let values: Vec<f64> = points.iter().map(|point| point[d]).collect();
@@ -22,7 +22,7 @@ impl CubicSpline {
     }
 
     /// Point at `time`, clamped to the range of the spline.
-    pub(super) fn at(&self, time: f64) -> Vec<f64> {
+    pub fn at(&self, time: f64) -> Vec<f64> {
         let [before, after] = match between(&self.times, time) {
             Ok(keys) => keys,
             Err(end) => return self.points[end].clone(),
@@ -42,7 +42,7 @@ impl CubicSpline {
 }
 
 /// Indices of the keys before and after `time`; outside the range of keys, the index of the nearest one as an error.
-pub(super) fn between(times: &[f64], time: f64) -> Result<[usize; 2], usize> {
+pub fn between(times: &[f64], time: f64) -> Result<[usize; 2], usize> {
     let after = times.partition_point(|key| *key <= time);
     if after == 0 || after == times.len() {
         return Err(after.saturating_sub(1));

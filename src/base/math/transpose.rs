@@ -2,12 +2,14 @@
 
 use fearless_simd::{f32x8, f32x16, prelude::*};
 
-use quadrille_base::math::lanes::has_mask_registers;
-use quadrille_scene::BLOCK;
+use super::lanes::has_mask_registers;
+
+/// Rows of a block.
+const BLOCK: usize = 16;
 
 /// Transposes a 16x16 matrix with perfect shuffles of rows: four of the whole matrix, or three of each 8x8 quarter.
 #[inline(always)]
-pub(crate) fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
+pub fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
     if has_mask_registers(simd) {
         for _ in 0..4 {
             let rows = m;
@@ -40,8 +42,9 @@ pub(crate) fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>;
     m
 }
 
+/// Columns of 16 rows of three numbers.
 #[inline(always)]
-pub(super) fn columns_of_3<S: Simd>(simd: S, rows: &[[f32; 3]; BLOCK]) -> [f32x16<S>; 3] {
+pub fn columns_of_3<S: Simd>(simd: S, rows: &[[f32; 3]; BLOCK]) -> [f32x16<S>; 3] {
     // A perfect shuffle of 48 numbers moves number i to 2 i mod 47. Four of them move it from 3 row + column to
     // 16 column + row.
     let mut parts = [f32x8::splat(simd, 0.0); 6];
@@ -58,8 +61,9 @@ pub(super) fn columns_of_3<S: Simd>(simd: S, rows: &[[f32; 3]; BLOCK]) -> [f32x1
     [parts[0].combine(parts[1]), parts[2].combine(parts[3]), parts[4].combine(parts[5])]
 }
 
+/// Columns of 16 rows of four numbers.
 #[inline(always)]
-pub(super) fn columns_of_4<S: Simd>(simd: S, rows: &[[f32; 4]; BLOCK]) -> [f32x16<S>; 4] {
+pub fn columns_of_4<S: Simd>(simd: S, rows: &[[f32; 4]; BLOCK]) -> [f32x16<S>; 4] {
     let mut columns = [f32x16::splat(simd, 0.0); 4];
     for (part, numbers) in columns.iter_mut().zip(rows.as_flattened().chunks_exact(16)) {
         *part = f32x16::from_slice(simd, numbers);

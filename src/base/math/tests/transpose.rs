@@ -3,7 +3,7 @@
 use fearless_simd::dispatch;
 
 use super::*;
-use quadrille_base::math::SimdLevel;
+use crate::math::SimdLevel;
 
 fn rows<const N: usize>() -> [[f32; N]; BLOCK] {
     std::array::from_fn(|row| std::array::from_fn(|column| (row * N + column) as f32))

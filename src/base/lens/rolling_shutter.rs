@@ -1,0 +1,104 @@
+//! Rolling shutter: pictures whose rows or columns are read one after another while the camera moves.
+
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
+
+use crate::choice;
+
+choice! {
+    /// Order in which a sensor reads its picture.
+    pub enum ReadoutDirection {
+        /// Row by row, from the top.
+        TopToBottom = "top-to-bottom",
+        /// Column by column, from the left.
+        LeftToRight = "left-to-right",
+        /// Row by row, from the bottom.
+        BottomToTop = "bottom-to-top",
+        /// Column by column, from the right.
+        RightToLeft = "right-to-left",
+    }
+}
+
+/// Number of times that the position of a point is corrected by the time at which that position is read (gsplat, 3DGUT).
+const ITERATIONS: usize = 10;
+
+/// Rotation and then translation of world space into view space.
+type Pose = (Matrix3<f64>, Vector3<f64>);
+
+/// Motion of a camera during the readout of its picture, from time 0 to 1, relative to its pose at time 1/2.
+///
+/// As in gsplat and 3DGUT, rotations follow a great circle of quaternions, and translations of world space into view space a
+/// straight line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RollingShutter {
+    direction: ReadoutDirection,
+    /// Rotations of the view space at time 1/2 into those at times 0 and 1.
+    turns: [UnitQuaternion<f64>; 2],
+    /// Translations of world space into the view spaces at times 0 and 1.
+    translations: [Vector3<f64>; 2],
+}
+
+impl RollingShutter {
+    /// Returns the motion between the poses at times 0 and 1, and the pose at time 1/2.
+    pub fn between(poses: [Pose; 2], direction: ReadoutDirection) -> (Self, Pose) {
+        let turns = poses.map(|(turn, _)| {
+            let turn = Rotation3::from_matrix_unchecked(turn);
+            // The matrices of files are rotations up to rounding.
+            UnitQuaternion::new_normalize(UnitQuaternion::from_rotation_matrix(&turn).into_inner())
+        });
+        let translations = poses.map(|(_, translation)| translation);
+        let (turn, translation) = Self { direction, turns, translations }.pose(0.5);
+        let turns = turns.map(|of_pose| of_pose * turn.inverse());
+        let middle = (turn.to_rotation_matrix().into_inner(), translation);
+        (Self { direction, turns, translations }, middle)
+    }
+
+    fn pose(&self, time: f64) -> (UnitQuaternion<f64>, Vector3<f64>) {
+        let [start, end] = &self.turns;
+        let turn = start.try_slerp(end, time, 0.0).unwrap_or(*start);
+        (turn, self.translations[0].lerp(&self.translations[1], time))
+    }
+
+    /// Mean of the camera's centres at times 0 and 1, in the view space at time 1/2.
+    pub fn mean_centre(&self) -> Vector3<f64> {
+        let [start, end] = [0, 1].map(|i| self.turns[i].inverse() * self.translations[i]);
+        self.pose(0.5).1 - (start + end) / 2.0
+    }
+
+    /// Position in the picture of a point in the view space at time 1/2. `project` returns the position of a point in the view
+    /// space at another time, and whether it is seen; `top_left` and `size_px` are those of the picture.
+    ///
+    /// The point is seen if it is seen at time 0 or 1. It is then projected at the time at which its last position is read,
+    /// ten times, starting with the position at time 0 if it is seen there; else, with that at time 1.
+    pub fn position(
+        &self,
+        point: [f64; 3],
+        [top_left, size_px]: [[f64; 2]; 2],
+        project: impl Fn([f64; 3]) -> ([f64; 2], bool),
+    ) -> ([f64; 2], bool) {
+        let in_world = Vector3::from(point) - self.pose(0.5).1;
+        let at = |time: f64| {
+            let (turn, translation) = self.pose(time);
+            project((turn * in_world + translation).into())
+        };
+        let [start, end] = [0.0, 1.0].map(at);
+        let (mut position, is_seen) = if start.1 { start } else { end };
+        if is_seen {
+            for _ in 0..ITERATIONS {
+                position = at(self.time([0, 1].map(|i| position[i] - top_left[i]), size_px)).0;
+            }
+        }
+        (position, is_seen)
+    }
+
+    /// Time at which a position is read, in pixels from the top left corner of the picture; outside 0 to 1 beside the picture.
+    fn time(&self, [x, y]: [f64; 2], [width, height]: [f64; 2]) -> f64 {
+        let (read, side) = match self.direction {
+            ReadoutDirection::TopToBottom => (y.floor(), height),
+            ReadoutDirection::LeftToRight => (x.floor(), width),
+            ReadoutDirection::BottomToTop => (height - y.ceil(), height),
+            ReadoutDirection::RightToLeft => (width - x.ceil(), width),
+        };
+        // A single row is read at time 0.
+        read / (side - 1.0).max(1.0)
+    }
+}
