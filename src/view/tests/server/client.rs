@@ -114,7 +114,7 @@ fn read(path: &Path, steps: &[Step]) -> Result<Scene> {
     filtered(load_table(SceneInput::file(path))?, steps, path, &Task::NEVER)
 }
 
-fn shown(path: &Path) -> Result<ShownScene> {
+pub(crate) fn shown(path: &Path) -> Result<ShownScene> {
     let file = path.to_owned();
     Ok(ShownScene {
         path: path.to_owned(),

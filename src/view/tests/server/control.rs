@@ -1,21 +1,13 @@
 //! A server that its own process controls.
 
-use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use quadrille_base::shading::Profile;
-use quadrille_scene::{Camera, load};
-use quadrille_view::SceneContent;
+use quadrille_scene::Camera;
 use serde_json::json;
 
-use super::client::{Options, PATIENCE, Server, camera, placed, request, show, write_scene};
+use super::client::{Options, PATIENCE, Server, camera, placed, request, show, shown, write_scene};
 
 const SIZE: [u32; 2] = [96, 64];
-
-fn content(path: &Path) -> SceneContent {
-    SceneContent::Splats(Arc::new(load(path).unwrap()))
-}
 
 #[test]
 fn a_page_shows_the_newest_scene_and_status() {
@@ -27,11 +19,11 @@ fn a_page_shows_the_newest_scene_and_status() {
     let old = page.picture(2, 1);
     let path = server.folder.path().join("other.ply");
     write_scene(&path, 500, 3);
-    server.control.update("other", content(&path), Profile::default());
+    server.control.update(shown(&path).unwrap());
     server.control.set_status("step 1");
     let scene = page.text("scene");
     let found = &scene["scenes"][0];
-    assert_eq!((&found["name"], &found["splats"]), (&"other".into(), &500.into()));
+    assert_eq!((&found["name"], &found["splats"]), (&"other.ply".into(), &500.into()));
     assert_eq!((&scene["generation"], &scene["note"]), (&1.into(), &().into()));
     assert_eq!(page.text("status")["text"], "step 1");
     page.send(&request("still", 2, &placed(0.0), SIZE, &show()));
