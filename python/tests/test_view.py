@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def test_the_camera_of_the_page_is_read_and_set(viewer: quadrille.Viewer, camera
     with pytest.raises(ValueError, match="camera: expected the lens of a listed view"):
         viewer.camera = quadrille.Camera(64, 32, wide.K, np.eye(4), lens="equirectangular")
     with pytest.raises(TypeError, match="camera: expected a quadrille.Camera, found str"):
-        viewer.camera = "view"  # type: ignore[assignment]
+        viewer.camera = "view"
 
 
 def test_a_closed_viewer_has_no_pages(vase: Vase, cameras: list[quadrille.Camera]) -> None:
@@ -117,7 +117,12 @@ def test_a_closed_viewer_has_no_pages(vase: Vase, cameras: list[quadrille.Camera
     assert page.ended() and is_refused(url)
     viewer.close()
     assert repr(viewer) == "Viewer(closed)" and viewer._repr_html_() is None
-    for call in (lambda: viewer.update(vase[0]), lambda: viewer.status(step=1), lambda: viewer.camera):
+    calls: list[Callable[[], object]] = [
+        lambda: viewer.update(vase[0]),
+        lambda: viewer.status(step=1),
+        lambda: viewer.camera,
+    ]
+    for call in calls:
         with pytest.raises(ValueError, match="viewer: expected a viewer that runs"):
             call()
     dropped = quadrille.view(vase[0], cameras=cameras, port=0)
@@ -213,7 +218,7 @@ def test_a_port_that_is_taken_with_all_after_it(vase: Vase, cameras: list[quadri
 def test_wrong_scenes_and_values(viewer: quadrille.Viewer) -> None:
     for call in (quadrille.view, viewer.update):
         with pytest.raises(TypeError, match="scene: expected a quadrille.Scene, found str; quadrille.load reads files"):
-            call("scene.ply")  # type: ignore[operator]
+            call("scene.ply")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="loss: expected a number or a text, found list"):
         viewer.status(loss=[1])
     with pytest.raises(TypeError, match="quadrille.view"):
