@@ -10,7 +10,7 @@ use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, Channel
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
     Camera, DistortedLens, DistortionModel, Intrinsics, Profile, Projection, RenderSettings,
-    Renderer, SplatRows, SplatSlices, SplatTable, Task, WriteOptions,
+    Renderer, RollingShutter, SplatRows, SplatSlices, SplatTable, Task, WriteOptions,
 };
 use quadrille_base::image::check_memory;
 
@@ -145,7 +145,9 @@ fn cameras_of(views: &[f64], lenses: &[f64], drawing: &Drawing) -> quadrille::Re
         let camera = at(view)?.with_projection(projection(number)?);
         match &drawing.rolling_shutter {
             Some((direction, ends)) => {
-                Ok(camera.rolling_to(&at(&ends[number])?, direction.parse()?))
+                let rolling = camera.rolling_to(&at(&ends[number])?, direction.parse()?);
+                let rolling_shutter = rolling.rolling_shutter.map(RollingShutter::in_steps);
+                Ok(Camera { rolling_shutter, ..rolling })
             }
             None => Ok(camera),
         }

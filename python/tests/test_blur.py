@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import quadrille
-from quadrille.gsplat import RollingShutterType, rasterization
 
 
 @pytest.fixture(scope="module")
@@ -80,24 +79,20 @@ def test_wrong_arguments_are_named(room):
         quadrille.render(scene, cameras[0], blur=3)
 
 
-def test_a_rolling_shutter_draws_as_gsplat(vase):
+def test_a_rolling_shutter_reads_row_by_row(vase):
     scene, start = vase[0], vase[1][0].resized(64, 36)
-    end = start.rotated([[np.cos(0.1), 0, np.sin(0.1)], [0, 1, 0], [-np.sin(0.1), 0, np.cos(0.1)]])
+
+    def turned(angle):
+        cos, sin = np.cos(angle), np.sin(angle)
+        return start.rotated([[cos, 0, sin], [0, 1, 0], [-sin, 0, cos]])
+
+    end = turned(0.1)
     rolling = quadrille.Blur(towards=end, rolling_shutter="top-to-bottom")
     found = quadrille.render(scene, start, blur=rolling, profile="gsplat-ut", layers=["depth"])
-    colors, alphas, _ = rasterization(
-        *(scene.means, scene.quats, scene.scales, scene.opacities, scene.sh, start.viewmat[None], start.K[None], 64, 36),
-        sh_degree=3,
-        compat="1.6",
-        with_ut=True,
-        near_plane=0.01,
-        rolling_shutter=RollingShutterType.ROLLING_TOP_TO_BOTTOM,
-        viewmats_rs=end.viewmat[None],
-    )
-    off = np.abs(found.rgba - np.concatenate([colors[0], alphas[0]], axis=-1))
-    assert np.quantile(off, 0.999) < 1e-4 and off.max() < 0.02, off.max()
-    still = quadrille.render(scene, start, profile="gsplat-ut")
-    assert found.layers["depth"].shape == (36, 64) and np.abs(found.rgba - still.rgba).max() > 0.1
+    assert found.layers["depth"].shape == (36, 64)
+    still = quadrille.render(scene, start, profile="gsplat-ut").rgba
+    rows = [quadrille.render(scene, turned(0.1 * row / 35), profile="gsplat-ut").rgba[row] for row in range(36)]
+    assert np.abs(found.rgba - np.stack(rows)).mean() < 0.2 * np.abs(found.rgba - still).mean()
     for blur, profile, message in (
         (rolling, "gsplat", "gsplat-ut"),
         (quadrille.Blur(rolling_shutter="top-to-bottom"), "gsplat-ut", "towards"),

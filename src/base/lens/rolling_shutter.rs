@@ -35,6 +35,8 @@ pub struct RollingShutter {
     turns: [UnitQuaternion<f64>; 2],
     /// Translations of world space into the view spaces at times 0 and 1.
     translations: [Vector3<f64>; 2],
+    /// Whether all positions in a row or column are read at the same time.
+    is_stepped: bool,
 }
 
 impl RollingShutter {
@@ -46,10 +48,17 @@ impl RollingShutter {
             UnitQuaternion::new_normalize(UnitQuaternion::from_rotation_matrix(&turn).into_inner())
         });
         let translations = poses.map(|(_, translation)| translation);
-        let (turn, translation) = Self { direction, turns, translations }.pose(0.5);
+        let in_world = Self { direction, turns, translations, is_stepped: false };
+        let (turn, translation) = in_world.pose(0.5);
         let turns = turns.map(|of_pose| of_pose * turn.inverse());
-        let middle = (turn.to_rotation_matrix().into_inner(), translation);
-        (Self { direction, turns, translations }, middle)
+        (Self { turns, ..in_world }, (turn.to_rotation_matrix().into_inner(), translation))
+    }
+
+    /// The motion for projections of gsplat, which round positions to whole rows or columns. The mean and covariance of
+    /// points multiply these steps, so that footprints are far too wide. In gsplat, they are only bounds with `with_eval3d`.
+    #[must_use]
+    pub fn in_steps(self) -> Self {
+        Self { is_stepped: true, ..self }
     }
 
     fn pose(&self, time: f64) -> (UnitQuaternion<f64>, Vector3<f64>) {
@@ -91,14 +100,16 @@ impl RollingShutter {
     }
 
     /// Time at which a position is read, in pixels from the top left corner of the picture; outside 0 to 1 beside the picture.
+    /// The first row or column is read at time 0, the last one at time 1.
     fn time(&self, [x, y]: [f64; 2], [width, height]: [f64; 2]) -> f64 {
-        let (read, side) = match self.direction {
-            ReadoutDirection::TopToBottom => (y.floor(), height),
-            ReadoutDirection::LeftToRight => (x.floor(), width),
-            ReadoutDirection::BottomToTop => (height - y.ceil(), height),
-            ReadoutDirection::RightToLeft => (width - x.ceil(), width),
+        let (from_first, side) = match self.direction {
+            ReadoutDirection::TopToBottom => (y, height),
+            ReadoutDirection::LeftToRight => (x, width),
+            ReadoutDirection::BottomToTop => (height - y, height),
+            ReadoutDirection::RightToLeft => (width - x, width),
         };
+        let line = if self.is_stepped { from_first.floor() } else { from_first - 0.5 };
         // A single row is read at time 0.
-        read / (side - 1.0).max(1.0)
+        line / (side - 1.0).max(1.0)
     }
 }
