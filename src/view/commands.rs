@@ -134,7 +134,9 @@ impl Commands {
         let own = |flag: String| vec![flag];
         let (name, flags) = match (self.is_mesh, drawn.renderer, drawn.layer) {
             (true, ..) => ("mesh", vec![]),
-            (_, RendererName::Emulated(variant), _) => ("sim", own(format!("--method={variant}"))),
+            (_, RendererName::Emulated(variant), _) => {
+                ("sim", [&*self.sim, &own(format!("--method={variant}"))].concat())
+            }
             (_, RendererName::Reference, _) => {
                 ("render", [&*self.render, &own("--backend=reference".to_owned())].concat())
             }

@@ -477,7 +477,9 @@ export function createPanels(app) {
 	}
 
 	app.escape = () => {
-		if (app.playing) app.stop()
+		const popover = document.querySelector(":popover-open")
+		if (popover) popover.hidePopover()
+		else if (app.playing) app.stop()
 		else if (app.map) app.hideMap()
 		else app.cursor = null
 		app.refresh()

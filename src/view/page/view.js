@@ -68,6 +68,7 @@ let number = 0 // Of frames, stills and requests, so that `progress` is never am
 let attempts = 0
 let retryAt = 0
 let lossText = ""
+let reopens = false
 let farewell // Why the server ends the connection.
 let dirty = false
 let settleTimer = 0
@@ -460,7 +461,7 @@ function onText(message) {
 
 // The server shows other scenes: nothing of the old ones is kept.
 function reopen() {
-	app.pose = null
+	reopens = true
 	sessionStorage.removeItem(LAST)
 	location.reload()
 }
@@ -541,7 +542,7 @@ const standpoint = () => {
 	const {a, b, compare: mode, split, gain, size} = app
 	return JSON.stringify({cam: app.cam(), show: {a, b, mode, split, gain}, size})
 }
-addEventListener("pagehide", () => app.pose && sessionStorage.setItem(LAST, standpoint()))
+addEventListener("pagehide", () => app.pose && !reopens && sessionStorage.setItem(LAST, standpoint()))
 app.link = () => {
 	const fields = new URLSearchParams({t: sessionStorage.getItem(TOKEN), view: standpoint()})
 	return `${location.origin}${location.pathname}#${fields}`
