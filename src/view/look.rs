@@ -52,6 +52,7 @@ impl Look {
     ) -> Result<Outcome> {
         let (profile, _) = profile.of_ellipsoids();
         let machine = Machine::new(&self.config, Method::from(variant), watch)?;
+        let profile = if self.meshes.is_some() { profile.among_surfaces()? } else { profile };
         let view = PreparedView::new(splats, camera, &profile, self.level, task)?;
         let view = match &self.meshes {
             Some(meshes) => view.before(meshes.depths(camera, self.level, task)?)?,

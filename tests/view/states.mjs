@@ -389,6 +389,7 @@ await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
 		await page.click("#ruler")
 		const box = await page.locator("#canvas").boundingBox()
 		const points = []
+		await page.waitForFunction(() => document.getElementById("ruler-text").textContent === "Click a surface.")
 		for (const share of [0.4, 0.6]) {
 			const answered = page.waitForFunction(text => document.getElementById("ruler-text").textContent !== text, await text(page, "ruler-text"))
 			await page.mouse.click(box.x + share * box.width, box.y + 0.7 * box.height)

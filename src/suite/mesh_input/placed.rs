@@ -157,17 +157,20 @@ impl PlacedMeshes {
     pub fn surfaces(&self, camera: &Camera, level: SimdLevel, task: &Task) -> Result<Surfaces> {
         let size = [camera.width, camera.height];
         let samples = self.pattern.count();
-        self.drawn(camera, level, task, |fragments| Surfaces::new(size, samples, fragments))?
+        self.drawn(camera, self.pattern, level, task, |fragments| {
+            Surfaces::new(size, samples, fragments)
+        })?
     }
 
     /// Draws the meshes and returns the depth of the nearest fragment of each pixel that hides all behind it, row by row;
-    /// infinite where there is none. A pixel has one sample.
+    /// infinite where there is none. A pixel has one sample, whatever the samples of pictures.
     ///
     /// # Errors
     /// As for [`Self::surfaces`].
     pub fn depths(&self, camera: &Camera, level: SimdLevel, task: &Task) -> Result<Vec<f32>> {
         let mut depths = vec![f32::INFINITY; camera.width as usize * camera.height as usize];
-        self.drawn(camera, level, task, |fragments| {
+        let pattern = SamplePattern::standard(1)?.shared();
+        self.drawn(camera, pattern, level, task, |fragments| {
             let mut found = Vec::new();
             fragments([0..camera.width, 0..camera.height], &mut found);
             for fragment in found.iter().filter(|fragment| fragment.opacity == 1.0) {
@@ -183,6 +186,7 @@ impl PlacedMeshes {
     fn drawn<R>(
         &self,
         camera: &Camera,
+        pattern: &'static SamplePattern,
         level: SimdLevel,
         task: &Task,
         take: impl FnOnce(&(dyn Fn([Range<u32>; 2], &mut Vec<SurfaceFragment>) + Sync)) -> R,
@@ -195,7 +199,7 @@ impl PlacedMeshes {
             let view = MeshCamera::new(seen, near).relative_to(mesh.source.origin());
             let settings = FrameSettings {
                 size: [camera.width, camera.height],
-                pattern: self.pattern,
+                pattern,
                 faces: Faces::Material,
                 cull: Cull::Quads,
                 memory_bytes: mesh.input.memory().0,
