@@ -146,7 +146,7 @@ fn cameras_of(views: &[f64], lenses: &[f64], drawing: &Drawing) -> quadrille::Re
         match &drawing.rolling_shutter {
             Some((direction, ends)) => {
                 let rolling = camera.rolling_to(&at(&ends[number])?, direction.parse()?);
-                let rolling_shutter = rolling.rolling_shutter.map(RollingShutter::in_steps);
+                let rolling_shutter = rolling.rolling_shutter.map(RollingShutter::of_gsplat);
                 Ok(Camera { rolling_shutter, ..rolling })
             }
             None => Ok(camera),

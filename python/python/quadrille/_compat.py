@@ -83,7 +83,7 @@ ARGUMENTS: tuple[Argument, ...] = (
     Argument("ftheta_coeffs", None, "1.5", "refused", "", _DISTORTION),
     Argument("rolling_shutter", None, "1.5", "used", "Member of `RollingShutterType`; others than GLOBAL with `with_ut` and "
              "`viewmats_rs`. Near and far plane, order and depths take the pose at half time. "
-             "Rounding to whole rows blurs the picture, as in gsplat without `with_eval3d`; `quadrille.Blur` does not round."),
+             "Its rounding to whole rows blurs pictures, as in gsplat without `with_eval3d`; `quadrille.Blur` does not round."),
     Argument("viewmats_rs", None, "1.5", "used", "[C, 4, 4], poses at the end of the readout."),
     Argument("return_normals", False, "1.6", "refused", "", "take the layer normal of quadrille.render"),
     Argument("global_z_order", True, "1.6", "refused", "", "keep True: splats are drawn in order of z"),

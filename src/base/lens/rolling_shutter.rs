@@ -35,8 +35,8 @@ pub struct RollingShutter {
     turns: [UnitQuaternion<f64>; 2],
     /// Translations of world space into the view spaces at times 0 and 1.
     translations: [Vector3<f64>; 2],
-    /// Whether all positions in a row or column are read at the same time.
-    is_stepped: bool,
+    /// Whether positions are found as in gsplat.
+    is_of_gsplat: bool,
 }
 
 impl RollingShutter {
@@ -48,17 +48,18 @@ impl RollingShutter {
             UnitQuaternion::new_normalize(UnitQuaternion::from_rotation_matrix(&turn).into_inner())
         });
         let translations = poses.map(|(_, translation)| translation);
-        let in_world = Self { direction, turns, translations, is_stepped: false };
+        let in_world = Self { direction, turns, translations, is_of_gsplat: false };
         let (turn, translation) = in_world.pose(0.5);
         let turns = turns.map(|of_pose| of_pose * turn.inverse());
         (Self { turns, ..in_world }, (turn.to_rotation_matrix().into_inner(), translation))
     }
 
-    /// The motion for projections of gsplat, which round positions to whole rows or columns. The mean and covariance of
-    /// points multiply these steps, so that footprints are far too wide. In gsplat, they are only bounds with `with_eval3d`.
+    /// The motion with the positions of gsplat, which rounds them to whole rows or columns, and takes the pose at time 1 for
+    /// points that are not seen at times 0 and 1. The moments of points multiply these steps, so that many footprints are too
+    /// wide; in gsplat, they are only bounds with `with_eval3d`.
     #[must_use]
-    pub fn in_steps(self) -> Self {
-        Self { is_stepped: true, ..self }
+    pub fn of_gsplat(self) -> Self {
+        Self { is_of_gsplat: true, ..self }
     }
 
     fn pose(&self, time: f64) -> (UnitQuaternion<f64>, Vector3<f64>) {
@@ -76,8 +77,8 @@ impl RollingShutter {
     /// Position in the picture of a point in the view space at time 1/2. `project` returns the position of a point in the view
     /// space at another time, and whether it is seen; `top_left` and `size_px` are those of the picture.
     ///
-    /// The point is seen if it is seen at time 0 or 1. It is then projected at the time at which its last position is read,
-    /// ten times, starting with the position at time 0 if it is seen there; else, with that at time 1.
+    /// The point is projected at time 0, and ten times at the time at which its last position is read. It is seen if one of
+    /// these positions is. In gsplat, it must be seen at time 0 or 1, and starts where it is.
     pub fn position(
         &self,
         point: [f64; 3],
@@ -89,18 +90,24 @@ impl RollingShutter {
             let (turn, translation) = self.pose(time);
             project((turn * in_world + translation).into())
         };
-        let [start, end] = [0.0, 1.0].map(at);
-        let (mut position, is_seen) = if start.1 { start } else { end };
-        if is_seen {
-            for _ in 0..ITERATIONS {
-                position = at(self.time([0, 1].map(|i| position[i] - top_left[i]), size_px)).0;
+        let (mut position, mut is_seen) = at(0.0);
+        if self.is_of_gsplat && !is_seen {
+            (position, is_seen) = at(1.0);
+            if !is_seen {
+                return (position, false);
             }
+        }
+        for _ in 0..ITERATIONS {
+            let from_corner = [0, 1].map(|i| position[i] - top_left[i]);
+            let (next, is_next_seen) = at(self.time(from_corner, size_px));
+            position = next;
+            is_seen |= is_next_seen;
         }
         (position, is_seen)
     }
 
-    /// Time at which a position is read, in pixels from the top left corner of the picture; outside 0 to 1 beside the picture.
-    /// The first row or column is read at time 0, the last one at time 1.
+    /// Time from 0 to 1 at which a position is read, in pixels from the top left corner of the picture: the first row or column
+    /// at time 0, the last one at time 1. In gsplat, times of positions beside the picture are beyond.
     fn time(&self, [x, y]: [f64; 2], [width, height]: [f64; 2]) -> f64 {
         let (from_first, side) = match self.direction {
             ReadoutDirection::TopToBottom => (y, height),
@@ -108,8 +115,11 @@ impl RollingShutter {
             ReadoutDirection::BottomToTop => (height - y, height),
             ReadoutDirection::RightToLeft => (width - x, width),
         };
-        let line = if self.is_stepped { from_first.floor() } else { from_first - 0.5 };
         // A single row is read at time 0.
-        line / (side - 1.0).max(1.0)
+        let lines = (side - 1.0).max(1.0);
+        match self.is_of_gsplat {
+            true => from_first.floor() / lines,
+            false => ((from_first - 0.5) / lines).clamp(0.0, 1.0),
+        }
     }
 }
