@@ -38,13 +38,14 @@ class Viewer:
 
         Keywords are those of `status`: ``viewer.update(scene, step=1200, psnr=27.3)``. Without any, the line stays.
         """
-        if status:
-            self.status(**status)
+        line = _line(status)
         self._raw.update(raw_scene(scene))
+        if line:
+            self._raw.set_status(line)
 
     def status(self, **values: Any) -> None:
         """Shows names and values, numbers or texts, in a line of the page: ``viewer.status(step=1200, loss=0.02)``."""
-        self._raw.set_status(", ".join(f"{name} {_shown(name, value)}" for name, value in values.items()))
+        self._raw.set_status(_line(values))
 
     @property
     def camera(self) -> Camera | None:
@@ -157,6 +158,10 @@ def _within(value: object, name: str, least: int, most: int) -> int:
     if not least <= number <= most:
         raise ValueError(f"{name}: expected {least} to {most}, found {number}")
     return number
+
+
+def _line(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {_shown(name, value)}" for name, value in values.items())
 
 
 def _shown(name: str, value: Any) -> str:
