@@ -126,7 +126,7 @@ def render_many(
     [32, 32]
     """
     views: Iterable[Any]
-    shown: Iterable[Any]
+    shown: Iterator[Any]
     if isinstance(scene, (Scene, str, os.PathLike)):
         # One file is refused, as by `render`.
         views = [cameras] if isinstance(cameras, Camera) else list(cameras)
@@ -138,7 +138,12 @@ def render_many(
         total = len(views)
         shown = _distributed(scene, total) if isinstance(scene, Sequence) else map(_read, scene)
     with watched(progress) as watch:
-        for done, (camera, one) in enumerate(zip(views, shown), 1):
+        for done, camera in enumerate(views, 1):
+            # `zip` would hold the scene before the last one.
+            try:
+                one = next(shown)
+            except StopIteration:
+                break
             picture = render(one, camera, **as_render)
             if watch is not None:
                 watch("render", done, max(done, total))
