@@ -17,7 +17,7 @@ use super::outputs::colour_behind;
 use super::render::meshes::MeshFlags;
 use super::session::Session;
 use super::view_mesh::{MeshSettings, is_mesh};
-use super::view_open::Opener;
+use super::view_open::{Opener, ShowScene};
 use super::view_token::token_of;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
@@ -159,11 +159,7 @@ struct Placing {
 
 impl Args {
     /// The scenes with their views, read.
-    pub(super) fn show(
-        &self,
-        session: &Session,
-        opener: Option<Arc<dyn OpenScene>>,
-    ) -> Result<Show> {
+    fn show(&self, session: &Session, opener: Option<Arc<dyn OpenScene>>) -> Result<Show> {
         self.views.check()?;
         let Some(background) = colour_behind(self.draw.background, None) else {
             let expected = "a colour, since pages show opaque pictures";
@@ -224,7 +220,7 @@ impl Args {
     }
 
     /// The same call for another scene: without the flags that describe the given one and its views.
-    pub(super) fn of_scene(&self, scene: &Path) -> Self {
+    fn of_scene(&self, scene: &Path) -> Self {
         let size = self.views.size();
         Self {
             scene: scene.to_owned(),
@@ -240,14 +236,17 @@ impl Args {
         }
     }
 
-    pub(super) fn given(&self) -> &Path {
-        &self.scene
-    }
-
     fn opener(&self, session: &Session) -> Option<Arc<dyn OpenScene>> {
         match self.no_open {
             true => None,
-            false => Some(Arc::new(Opener::new(self.clone(), session.clone()))),
+            false => {
+                let (args, session) = (self.clone(), session.clone());
+                let show: Arc<ShowScene> = Arc::new(move |scene, next| match scene {
+                    None => args.show(&session, next),
+                    Some(scene) => args.of_scene(scene).show(&session, next),
+                });
+                Some(Arc::new(Opener { given: self.scene.clone(), show }))
+            }
         }
     }
 

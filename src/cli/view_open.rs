@@ -4,31 +4,34 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::inputs::has_mesh_extension;
-use super::session::Session;
-use super::view::Args;
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::SceneFormat;
 use quadrille_view::{OpenScene, Show};
 
+/// Reads the given scene for `None`, and another one for its path; the opener is for the scene after it.
+pub(super) type ShowScene =
+    dyn Fn(Option<&Path>, Option<Arc<dyn OpenScene>>) -> Result<Show> + Send + Sync;
+
 /// Opens the scenes of the folder of the given scene, and files that pages send.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Opener {
-    args: Args,
-    session: Session,
+    pub(super) given: PathBuf,
+    pub(super) show: Arc<ShowScene>,
+}
+
+impl std::fmt::Debug for Opener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opener").field("given", &self.given).finish_non_exhaustive()
+    }
 }
 
 impl Opener {
-    pub(super) fn new(args: Args, session: Session) -> Self {
-        Self { args, session }
-    }
-
-    /// The opener of the next scene, which is this one.
-    fn again(&self) -> Option<Arc<dyn OpenScene>> {
-        Some(Arc::new(self.clone()))
+    fn read(&self, scene: Option<&Path>) -> Result<Show> {
+        (self.show)(scene, Some(Arc::new(self.clone())))
     }
 
     fn folder(&self) -> PathBuf {
-        match self.args.given().parent() {
+        match self.given.parent() {
             Some(folder) if folder != Path::new("") => folder.to_owned(),
             _ => PathBuf::from("."),
         }
@@ -59,14 +62,11 @@ impl OpenScene for Opener {
         }
         let path = self.folder().join(name);
         let path = path.strip_prefix(".").map_or(path.clone(), Path::to_owned);
-        match path == self.args.given() {
-            true => self.args.show(&self.session, self.again()),
-            false => self.args.of_scene(&path).show(&self.session, self.again()),
-        }
+        self.read(Some(&*path).filter(|path| *path != self.given))
     }
 
     fn open_file(&self, path: &Path) -> Result<Show> {
-        let mut show = self.args.of_scene(path).show(&self.session, self.again())?;
+        let mut show = self.read(Some(path))?;
         // The user knows the file by its name alone.
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         show.commands.iter_mut().for_each(|commands| commands.scene = name.clone().into_owned());

@@ -9,6 +9,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use super::eight_bit::frame_of;
 use super::encode::{Uncoded, microseconds};
 use super::film::FlownPath;
 use super::header::{Codec, Kind, NOTHING_IN_VIEW, PREVIEW};
@@ -18,7 +19,7 @@ use super::mailbox::{DrawJob, SideJob};
 use super::message::{FlyRequest, PictureRequest, ProbeRequest, Reference, Saved};
 use super::outbox::Picture;
 use super::pace::Cost;
-use super::painter::{Painter, StillPictures, frame_of};
+use super::painter::{Painter, StillPictures};
 use super::photo::part_of;
 use super::source::Drawn;
 use super::stage::{LoadedScene, SceneContent, Stage, camera_of, point_at};

@@ -9,13 +9,14 @@ use rayon::ThreadPool;
 use serde_json::json;
 
 use super::artist::send_still;
+use super::eight_bit::rgb_over;
 use super::encode::{Uncoded, microseconds};
 use super::film::send_film;
 use super::header::Kind;
 use super::hub::{ClientId, Hub, SlowJob};
 use super::look::Look;
 use super::message::{MapRequest, Reference};
-use super::painter::{Painter, curve_name, rgb_over};
+use super::painter::{Painter, curve_name};
 use super::run_maps::{Counts, RunKey, RunMaps, ShownMap};
 use super::stage::{Stage, camera_of};
 use quadrille_base::{Error, Result, Task};

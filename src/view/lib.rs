@@ -17,6 +17,7 @@ mod artist;
 mod camera_request;
 mod commands;
 mod control;
+mod eight_bit;
 mod emulation;
 mod encode;
 mod film;

@@ -154,7 +154,7 @@ fn random_messages_are_answered_or_end_the_page_alone() {
         json!({"t": "shown", "seq": 1}),
         json!({"t": "save", "id": 4, "seq": 1, "what": "b"}),
         json!({"t": "cancel", "id": 9}),
-        json!({"t": "fly", "id": 5, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 1e-9}], "fps": 1e-9}),
+        json!({"t": "fly", "id": 5, "shot": shot(&placed(0.0), SIZE), "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 1e-9}], "fps": 1e-9}),
     ]
     .iter()
     .map(ToString::to_string)

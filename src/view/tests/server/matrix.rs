@@ -161,7 +161,7 @@ fn frames_that_break_the_protocol_end_their_page_alone() {
     // Frames without a mask, which a proxy could take for another protocol.
     let mut page = server.page();
     page.socket.get_mut().write_all(&[0x81, 2, b'{', b'}']).unwrap();
-    assert_eq!(page.closed(), 1000, "no mask");
+    assert_eq!(page.closed(), 1002, "no mask");
     // 100 pings are answered.
     let mut page = server.page();
     for _ in 0..100 {
@@ -216,7 +216,7 @@ fn crafted_messages_are_answered_by_an_error() {
         json!({"t": "map", "id": 1, "shot": shot(&placed(0.0), SIZE), "map": "no", "variant": "qm", "pinned": true})
             .to_string(),
         json!({"t": "probe", "id": 1, "shot": shot(&placed(0.0), SIZE), "x": 64, "y": 0}).to_string(),
-        json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 1e308}], "fps": 30})
+        json!({"t": "fly", "id": 1, "shot": shot(&placed(0.0), SIZE), "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 1e308}], "fps": 30})
             .to_string(),
     ]);
     messages.push(json!({"t": "got", "bytes": u64::MAX}).to_string());

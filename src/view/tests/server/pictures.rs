@@ -310,7 +310,9 @@ fn a_camera_is_answered_as_commands_and_as_a_file() {
         {"view": 0, "seconds": 0},
         {"eye": [3.0, -1.0, 0.5], "target": [0, 0, 0], "up": [0, -1, 0], "fov_degrees": 40, "lens": null, "seconds": 2}
     ]);
-    page.send(&json!({"t": "fly", "id": 2, "keys": keys, "fps": 10}));
+    page.send(
+        &json!({"t": "fly", "id": 2, "shot": shot(&placed(0.0), SIZE), "keys": keys, "fps": 10}),
+    );
     let fly = page.text("fly");
     assert_eq!(fly["cameras"].as_array().unwrap().len(), 21);
     std::fs::write(&file, fly["camera_path"].as_str().unwrap()).unwrap();
