@@ -83,9 +83,10 @@ fn rolling_shutters_are_drawn_by_the_definition_at_every_level() {
                 let points = settings("gsplat-ut", level);
                 let reference = render_reference(&splats, &rolling, &points).0;
                 let drawn = Renderer::default().render(&splats, &rolling, &points).0;
-                let off = Differences::between(&drawn, &reference).max();
+                let off = Differences::between(&drawn, &reference);
                 // Points that pass behind the camera give footprints as long as the picture, which f32 rounds more.
-                assert!(off < 5e-4, "{direction}, {level:?}: {off}");
+                let strays = (off.strays(1e-5), off.max());
+                assert!(strays.0 <= 8 && strays.1 < 0.01, "{direction}, {level:?}: {strays:?}");
             }
         }
         let (rolling, _) = rolling(&camera, ReadoutDirection::BottomToTop);
