@@ -2,7 +2,6 @@
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 
-use super::channels::ChannelSettings;
 use super::layer_sink::{BlendedLanes, LayerSink};
 use super::layers::MEDIAN_TRANSMITTANCE;
 use super::runs::BATCH;
@@ -14,9 +13,10 @@ use quadrille_base::math::narrow;
 /// Number of channels of a spread: the median and the distortion.
 pub(super) const SPREAD_CHANNELS: usize = 2;
 
-/// Spread of the last channel in a tile.
-pub(super) struct ChannelSpread<'a> {
-    channels: &'a ChannelSettings<'a>,
+/// Spread of a channel in a tile.
+pub(super) struct ChannelSpread<F> {
+    /// Value of the channel for a splat.
+    value: F,
     values: [f32; BATCH],
     /// Sums of the weighted values.
     sums: [FloatLanes; BLOCKS],
@@ -24,29 +24,29 @@ pub(super) struct ChannelSpread<'a> {
     distortions: [FloatLanes; BLOCKS],
 }
 
-impl<'a> ChannelSpread<'a> {
-    pub(super) fn new(channels: &'a ChannelSettings<'a>) -> Self {
+impl<F: Fn(&ProjectedSplat) -> f32> ChannelSpread<F> {
+    pub(super) fn new(value: F) -> Self {
         let [sums, medians, distortions] = [[FloatLanes::ZERO; BLOCKS]; 3];
-        Self { channels, values: [0.0; BATCH], sums, medians, distortions }
+        Self { value, values: [0.0; BATCH], sums, medians, distortions }
     }
 
-    /// Stores the spread in the last channels of the rows of a tile.
-    pub(super) fn store(&self, rows: &mut [&mut [f32]]) {
+    /// Stores the spread in the last of the `channels` of the rows of a tile.
+    pub(super) fn store(&self, channels: usize, rows: &mut [&mut [f32]]) {
         for (y, row) in rows.iter_mut().enumerate() {
-            for (x, pixel) in row.chunks_exact_mut(self.channels.channels()).enumerate() {
+            for (x, pixel) in row.chunks_exact_mut(channels).enumerate() {
                 let block = y / BLOCK_PX * TILE_BLOCKS + x / BLOCK_PX;
                 let lane = y % BLOCK_PX * BLOCK_PX + x % BLOCK_PX;
                 let spread = [&self.medians, &self.distortions].map(|lanes| lanes[block].0[lane]);
-                pixel[self.channels.blended_channels()..].copy_from_slice(&spread);
+                pixel[channels - SPREAD_CHANNELS..].copy_from_slice(&spread);
             }
         }
     }
 }
 
-impl LayerSink for ChannelSpread<'_> {
+impl<F: Fn(&ProjectedSplat) -> f32> LayerSink for ChannelSpread<F> {
     #[inline(always)]
     fn load(&mut self, at: usize, _: usize, splat: &mut ProjectedSplat) {
-        self.values[at] = self.channels.value(splat, self.channels.blended_channels() - 1);
+        self.values[at] = (self.value)(splat);
     }
 
     #[inline(always)]

@@ -314,9 +314,10 @@ impl ListedTile<'_> {
             fragments_blended = tile.fragments_blended;
         }
         if channels.has_spread {
-            let mut spread = ChannelSpread::new(channels);
+            let last = channels.blended_channels() - 1;
+            let mut spread = ChannelSpread::new(|splat: &_| channels.value(splat, last));
             raster::draw(&mut Tile::new(area), splats, list, settings, &mut [], &mut spread);
-            spread.store(values);
+            spread.store(channels.channels(), values);
         }
         fragments_blended
     }

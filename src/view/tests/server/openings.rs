@@ -52,7 +52,12 @@ fn started() -> (Server, Opener, tempfile::TempDir) {
 
 /// Status and body of a request for `/scene` with this name.
 fn asked(server: &Server, method: &str, name: Option<&str>, body: &[u8]) -> (String, String) {
-    let name = name.map_or(String::new(), |name| format!("scene-name: {}\r\n", Value::from(name)));
+    let ascii = |c: char| match c.is_ascii() {
+        true => c.to_string(),
+        false => format!("\\u{:04x}", u32::from(c)),
+    };
+    let json = |name: &str| Value::from(name).to_string().chars().map(ascii).collect::<String>();
+    let name = name.map_or(String::new(), |name| format!("scene-name: {}\r\n", json(name)));
     let head = format!(
         "{method} /scene HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n{name}content-length: {}\r\n\r\n",
         body.len()
