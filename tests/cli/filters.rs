@@ -79,6 +79,7 @@ fn a_filtered_picture_is_that_of_the_converted_scene() {
         &["--keep-sphere", "0.4,0.2,5,0.9"],
         &["--where", "opacity > 0.5 && scale_max < 0.2 && x > -0.6"],
         &["--keep-box", "-1,-1,0,1,1,9", "--where", "scale_min > 0.15"],
+        &["--splat-scale", "0.5", "--where", "scale_max < 0.1", "--sh", "0"],
     ]
     .into_iter()
     .enumerate()
@@ -100,6 +101,8 @@ fn wrong_filters_are_refused() {
         (["--keep-box", "1,2,3"], ["--keep-box", "six numbers"]),
         (["--keep-sphere", "0,0,0"], ["--keep-sphere", "four numbers"]),
         (["--where", "opacity >"], ["--where", "expected"]),
+        (["--splat-scale", "0"], ["--splat-scale", "above 0"]),
+        (["--sh", "5"], ["--sh", "0 to 4"]),
         (["--where", "colour > 1"], ["--where", "colour"]),
     ] {
         let arguments = [&["render", "scene.ply", "-o", "a.png"], &VIEW[..], &flags].concat();
