@@ -428,6 +428,7 @@ export function createPanels(app) {
 		const [{camera_path: file}, {path, command}] = [await app.fly(), await app.filmCommand()]
 		app.download(file, path)
 		$("film-command").value = command
+		app.refresh()
 	})
 	on("film-save", app.saveFilm)
 	on("film-cancel", () => app.cancelFilm())
@@ -577,7 +578,8 @@ export function createPanels(app) {
 		$("path-time").max = Math.floor(seconds * fps + 1e-6)
 		field("path-time", frame)
 		text("path-now", `${number(frame / fps, 3)} s`)
-		for (const id of ["film-progress", "film-cancel"]) $(id).hidden = !film
+		$("film-row").hidden = !film
+		$("film-text").hidden = !$("film-command").value
 		if (film) $("film-progress").value = film.progress
 	}
 
