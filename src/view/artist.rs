@@ -30,6 +30,8 @@ use quadrille_base::image::{Frame, Layer, files, to_8_bit};
 use quadrille_base::math::narrow;
 use quadrille_render::cpu::surfaces::SurfaceScene;
 use quadrille_render::cpu::{LayerSettings, RenderSettings};
+use quadrille_render::preprocess::ViewTransform;
+use quadrille_render::preprocess::exact::ExactSplat;
 use quadrille_scene::{Camera, Projection};
 use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_suite::report::cameras::camera_json;
@@ -38,6 +40,8 @@ use quadrille_suite::report::cameras::camera_json;
 const LONG: Duration = Duration::from_millis(300);
 const PREVIEW_QUALITY: u8 = 90;
 const LISTED_SPLATS: usize = 64;
+/// Least alpha of fragments.
+const ALPHA_CUT: f64 = 1.0 / 255.0;
 
 pub(crate) struct Artist {
     hub: Arc<Hub>,
@@ -194,6 +198,15 @@ impl Artist {
         let over = [0, 1, 2].map(|c| probe.rgb[c] + left * background[c]);
         let rgb8 = over.map(|c| to_8_bit(narrow(c)));
         let (largest, rest_count, rest_weight) = probe.largest(LISTED_SPLATS);
+        let view = ViewTransform::new(splats, &camera, &settings.profile);
+        let outlined = largest.iter().map(|fragment| {
+            let splat = splats.splat(fragment.index as usize);
+            let shape = ExactSplat::project(&view, splats.sh_degree(), &splat);
+            let mut row = json!(fragment);
+            row["outline"] = json!(shape.and_then(|shape| outline(&shape, &camera)));
+            row
+        });
+        let largest: Vec<Value> = outlined.collect();
         let median = probe.fragments.iter().find(|fragment| fragment.depth >= probe.depth_median);
         let centre = || splats.position(&splats.splat(median?.index as usize)).into();
         let point = point_at(&camera, pixel, probe.depth_median);
@@ -317,6 +330,22 @@ impl Artist {
         });
         Ok(())
     }
+}
+
+/// Ellipse beyond which a splat is not drawn: its centre in pixels, and the factors of the cosine and of the sine of an angle
+/// that lead from there to a point of the ellipse. Discs have none.
+fn outline(splat: &ExactSplat, camera: &Camera) -> Option<[[f64; 2]; 3]> {
+    if splat.disc.is_some() {
+        return None;
+    }
+    let [xx, xy, yy] = splat.covariance;
+    let radius = (2.0 * (splat.opacity / ALPHA_CUT).ln()).max(0.0).sqrt();
+    let (across, size) = (xx.sqrt(), [camera.width, camera.height]);
+    let centre = [0, 1].map(|axis| splat.mean_from_centre_px[axis] + f64::from(size[axis]) / 2.0);
+    // The Cholesky factor of the covariance.
+    let cosine = [across, xy / across];
+    let sine = [0.0, (yy - cosine[1] * cosine[1]).max(0.0).sqrt()];
+    Some([centre, cosine.map(|v| v * radius), sine.map(|v| v * radius)])
 }
 
 pub(crate) fn page_camera(camera: &Camera, distance: f64) -> Value {

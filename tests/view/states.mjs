@@ -424,6 +424,39 @@ await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
 		expect(!(await page.getAttribute("#lines-cameras", "d")), "the cameras stay")
 		return text(page, "view-list")
 	})
+	await check("the splats of a pixel are outlined, and their ellipses hold the pixel", async () => {
+		await tab(page, "pixel")
+		await page.check("#pixel-rings")
+		const box = await page.locator("#canvas").boundingBox()
+		await page.mouse.click(box.x + 0.5 * box.width, box.y + 0.7 * box.height)
+		await page.waitForFunction(() => document.getElementById("lines-splats").getAttribute("d"))
+		const [w, h] = await page.evaluate(() => [document.getElementById("canvas").width, document.getElementById("canvas").height])
+		const paths = (await page.getAttribute("#lines-splats", "d")).split("Z").filter(Boolean)
+		const rows = await page.locator("#splats tr").count()
+		expect(paths.length === rows, `${paths.length} outlines of ${rows} splats`)
+		for (const path of paths) {
+			const points = path.slice(1).split("L").map(point => point.split(" ").map(Number))
+			// The pixel is within the bounds of each ellipse; chords cut off less than a pixel and a part of a large one.
+			for (const [axis, at] of [[0, 0.5 * w], [1, 0.7 * h]]) {
+				const [least, most] = [Math.min(...points.map(p => p[axis])), Math.max(...points.map(p => p[axis]))]
+				const slack = 1 + 0.01 * (most - least)
+				expect(at >= least - slack && at <= most + slack, `${at} is not in ${least} to ${most}`)
+			}
+		}
+		await page.uncheck("#pixel-rings")
+		return `${rows} splats`
+	})
+	await check("letters move the camera after a choice by the pointer and on a check box", async () => {
+		await tab(page, "view")
+		await page.focus("#overlay-axes")
+		const before = await value(page, "eye")
+		await page.keyboard.press("w", {delay: 200})
+		await exact(page)
+		expect((await value(page, "eye")) !== before, "W moves nothing on a check box")
+		await page.click("#mode-orbit")
+		await key(page, "h")
+		await settled(page)
+	})
 	await check("times and memory are listed", async () => {
 		const names = await page.locator("#details dt").allTextContents()
 		for (const name of ["Preprocess", "Raster", "Renderer", "Whole server"]) expect(names.includes(name), `${name} is not among ${names}`)

@@ -192,7 +192,7 @@ export function createControls(app, stage) {
 
 	addEventListener("keydown", event => {
 		const {code, key, target, ctrlKey, metaKey, altKey, shiftKey} = event
-		const typing = target.closest?.("input, textarea, select, dialog, [popover]")
+		const typing = target.closest?.("input:not([type=checkbox], [type=range]), textarea, select, dialog, [popover]")
 		if (ctrlKey || metaKey || typing || !app.pose) return
 		const onPage = target === stage || target === document.body
 		const arrow = ARROWS[code]
@@ -219,6 +219,11 @@ export function createControls(app, stage) {
 		app.fast = shiftKey
 		if (code === "KeyB" && app.side === "b") app.showSide("a")
 	})
+	// A list that the pointer has chosen from would take the letters of movements.
+	let byPointer = false
+	addEventListener("pointerdown", () => (byPointer = true), true)
+	addEventListener("keydown", () => (byPointer = false), true)
+	addEventListener("change", ({target}) => byPointer && target.tagName === "SELECT" && stage.focus())
 	// The release of a key is not reported to a window without the focus.
 	const clear = () => {
 		held.clear()

@@ -7,6 +7,7 @@ const FRUSTUM = 0.08 // Depth of a camera's pyramid in radii of the content.
 const MOST_VIEWS = 500 // Pyramids; of more views, every Nth has one.
 const GRID_LINES = 10 // On each side of the middle.
 const HIT_PX = 12 // Distance of a click from a camera.
+const RING = 32 // Chords of the ellipse of a splat.
 const CLIP = 1e-3 // Depth in radii at which lines end before the eye.
 
 const corners = [
@@ -100,4 +101,12 @@ export function viewAt(app, x, y, w, h, scale) {
 		if (depth > 0 && distance < least) [best, least] = [view, distance]
 	})
 	return best
+}
+
+// Ellipses of the splats of a probed pixel.
+export function rings({splats}) {
+	const point = ([[x, y], cosine, sine], turn) =>
+		[x + Math.cos(turn) * cosine[0] + Math.sin(turn) * sine[0], y + Math.cos(turn) * cosine[1] + Math.sin(turn) * sine[1]].map(v => v.toFixed(1)).join(" ")
+	const turns = Array.from({length: RING}, (_, i) => (2 * Math.PI * i) / RING)
+	return splats.filter(({outline}) => outline).map(({outline}) => `M${turns.map(turn => point(outline, turn)).join("L")}Z`).join("")
 }

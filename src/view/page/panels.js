@@ -380,6 +380,7 @@ export function createPanels(app) {
 		app.ruler = app.ruler ? null : []
 		app.refresh()
 	})
+	on("pixel-rings", app.refresh, "change")
 	on("pixel-focus", () => app.centre(app.probe.point))
 
 	function showProbe() {
@@ -691,6 +692,8 @@ export function createPanels(app) {
 		$("overlay").setAttribute("viewBox", `0 0 ${w} ${h}`)
 		for (const [kind, path] of Object.entries(overlay.paths(app, w, h))) $(`lines-${kind}`).setAttribute("d", path)
 		text("grid-step", app.overlay.grid ? `of ${number(overlay.gridStep(app.welcome.radius))} units` : "")
+		const ringed = probe && tab === "pixel" && $("pixel-rings").checked && app.isHere(probe.shot)
+		$("lines-splats").setAttribute("d", ringed ? overlay.rings(probe) : "")
 		$("marker").hidden = !at
 		if (at) put("marker", {left: left + ((at.x + 0.5) / w) * width, top: top + ((at.y + 0.5) / h) * height})
 	}
