@@ -138,6 +138,44 @@ struct ReadyView<'a> {
     start: Instant,
 }
 
+/// Row of a run with its discrepancies.
+type MadeRow = Result<(Row, Vec<String>)>;
+
+/// Rows of parallel runs. A row is appended as soon as all rows before it are, so that the file has the order of the plan.
+struct MadeRows(Mutex<(usize, Vec<Option<MadeRow>>)>);
+
+impl MadeRows {
+    fn new(runs: usize) -> Self {
+        Self(Mutex::new((0, std::iter::repeat_with(|| None).take(runs).collect())))
+    }
+
+    fn put(&self, index: usize, row: MadeRow, append: impl Fn(&Row) -> Result<()>) {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (appended, rows) = &mut *made;
+        rows[index] = Some(row);
+        while let Some(Some(next)) = rows.get_mut(*appended)
+            && let Ok((row, _)) = next
+        {
+            if let Err(error) = append(row) {
+                *next = Err(error);
+                return;
+            }
+            *appended += 1;
+        }
+    }
+
+    /// The rows in order, after those behind a failed run are appended too.
+    fn into_rows(self, append: impl Fn(&Row) -> Result<()>) -> impl Iterator<Item = MadeRow> {
+        let (appended, rows) = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        rows.into_iter().enumerate().filter_map(move |(index, row)| {
+            Some(row?.and_then(|made| match index < appended {
+                true => Ok(made),
+                false => append(&made.0).map(|()| made),
+            }))
+        })
+    }
+}
+
 impl Running<'_> {
     fn views(
         &mut self,
@@ -163,19 +201,25 @@ impl Running<'_> {
             }
             let mut ready = ReadyView { view, profile: scene.profile.name, start };
             let mut begun = None;
-            // Runs of a view are parallel, also of different configurations; each appends its row when it is done.
+            // Runs of a view are parallel, also of different configurations. Their rows are in the file in order.
             for together in of_view.chunks(RUNS_PER_THREAD * rayon::current_num_threads()) {
-                quadrille_base::span!("rows");
                 for run in together {
                     if begun.replace(&run.key) != Some(&run.key) {
                         watch(Event::Begun(&run.key));
                     }
                 }
-                let views = together.par_iter().filter_map(|run| Some((&run.key, run.view()?)));
-                let rows = views.map(|(run, (key, work))| self.view(run, key, work, &ready));
-                let rows: Vec<Result<(Row, Vec<String>)>> = rows.collect();
+                let made = MadeRows::new(together.len());
+                together.par_iter().enumerate().for_each(|(index, run)| {
+                    quadrille_base::span!("row");
+                    if let Some((key, work)) = run.view() {
+                        made.put(index, self.view(&run.key, key, work, &ready), |row| {
+                            self.append(row)
+                        });
+                    }
+                });
                 let mut all = Ok(());
-                // Rows that were appended before another run failed or was cancelled are told too.
+                // Rows that were made before another run failed or was cancelled are kept and told too.
+                let rows: Vec<MadeRow> = made.into_rows(|row| self.append(row)).collect();
                 for row in rows {
                     let added = row.and_then(|(row, discrepancies)| {
                         for sentence in discrepancies {
@@ -192,15 +236,9 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Runs the methods of a view that have no results. Appends the row with all methods, and returns it with the
-    /// counters that do not add up.
-    fn view(
-        &self,
-        run: &RunKey,
-        key: &JobKey,
-        work: &ViewWork,
-        ready: &ReadyView<'_>,
-    ) -> Result<(Row, Vec<String>)> {
+    /// Runs the methods of a view that have no results. Returns the row with all methods, and the counters that do not add
+    /// up.
+    fn view(&self, run: &RunKey, key: &JobKey, work: &ViewWork, ready: &ReadyView<'_>) -> MadeRow {
         let config = &self.plan.configurations[work.configuration].config;
         let known = self.known.view(run, work);
         let missing = records::missing(known, &work.methods);
@@ -237,9 +275,7 @@ impl Running<'_> {
             host_s: ready.start.elapsed().as_secs_f64(),
             ..Row::default()
         };
-        let row = row.with_methods(methods);
-        self.append(&row)?;
-        Ok((row, discrepancies))
+        Ok((row.with_methods(methods), discrepancies))
     }
 
     fn mesh(

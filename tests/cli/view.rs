@@ -88,7 +88,7 @@ fn the_printed_address_opens_the_viewer_until_an_interrupt() {
         ("200".to_owned(), "403".to_owned())
     );
     let (code, messages) = viewer.end();
-    assert_eq!((code, messages.contains("error: cancelled")), (Some(130), true), "{messages}");
+    assert_eq!((code, messages.contains("error")), (Some(130), false), "{messages}");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn wrong_flags_are_refused_before_the_scene_is_read() {
             "expected a name such as render.lab, without a port",
         ),
         (&["view", "no.ply", "--background", "transparent"], "--background: expected a colour"),
-        (&["view", "no.ply", "--viewers", "0"], "1..=16"),
+        (&["view", "no.ply", "--viewers", "0"], "from 1 to 16"),
         (&["view", "-"], "standard input"),
     ] {
         place.expect_error(2, arguments, &[message]);
