@@ -32,9 +32,8 @@ use quadrille_render::cpu::surfaces::SurfaceScene;
 use quadrille_render::cpu::{LayerSettings, RenderSettings};
 use quadrille_render::preprocess::ViewTransform;
 use quadrille_render::preprocess::exact::ExactSplat;
-use quadrille_scene::{Camera, Projection};
+use quadrille_scene::Camera;
 use quadrille_suite::mesh_input::PlacedMeshes;
-use quadrille_suite::report::cameras::camera_json;
 
 /// Lossless stills that take longer on the link are preceded by a lossy preview.
 const LONG: Duration = Duration::from_millis(300);
@@ -346,19 +345,6 @@ fn outline(splat: &ExactSplat, camera: &Camera) -> Option<[[f64; 2]; 3]> {
     let cosine = [across, xy / across];
     let sine = [0.0, (yy - cosine[1] * cosine[1]).max(0.0).sqrt()];
     Some([centre, cosine.map(|v| v * radius), sine.map(|v| v * radius)])
-}
-
-pub(crate) fn page_camera(camera: &Camera, distance: f64) -> Value {
-    let mut page = match camera.projection {
-        Projection::Orthographic => camera_json(&camera.clone().from_parallel_rays(distance)),
-        _ => camera_json(camera),
-    };
-    let forward = camera.view_from_world.row(2).transpose();
-    page["target"] = json!((camera.eye() + forward * distance).as_slice());
-    if let Some(fields) = page.as_object_mut() {
-        fields.retain(|name, _| ["eye", "target", "up", "fov_degrees"].contains(&name.as_str()));
-    }
-    page
 }
 
 /// Resident memory of this process, where the system tells.

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::artist::page_camera;
 use super::camera_request::CameraRequest;
 use super::site::Site;
-use super::stage::{ListedView, LoadedScene, ShownScene, camera_of};
+use super::stage::{ListedView, LoadedScene, ShownScene, camera_of, page_camera};
 use quadrille_base::{Error, Result};
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::PictureSize;

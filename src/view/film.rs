@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::artist::page_camera;
 use super::encode::Uncoded;
 use super::header::{Codec, Kind};
 use super::hub::{ClientId, Hub};
@@ -14,7 +13,7 @@ use super::look::Look;
 use super::message::FlyRequest;
 use super::outbox::Picture;
 use super::painter::Painter;
-use super::stage::{ListedView, Stage, camera_of};
+use super::stage::{ListedView, Stage, camera_of, page_camera};
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::Camera;

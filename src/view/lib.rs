@@ -53,7 +53,7 @@ pub use self::openings::OpenScene;
 pub use self::stage::{DrawMesh, ListedView, Reader, SceneContent, ShownScene};
 
 use self::admission::{Admission, TOKEN_DIGITS};
-use self::artist::{Artist, page_camera};
+use self::artist::Artist;
 use self::control::aimed;
 use self::emulation::Emulation;
 use self::hub::Hub;
@@ -63,7 +63,7 @@ use self::openings::{Openings, SentFiles};
 use self::session::{ANOTHER_SCENE, MESSAGES_PER_SECOND};
 use self::site::Site;
 use self::source::LAYERS;
-use self::stage::{LoadedScene, Stage};
+use self::stage::{LoadedScene, Stage, page_camera};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::{Profile, SplatOrder, StopRule};
 use quadrille_base::{Error, Result, Task};

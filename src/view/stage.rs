@@ -16,6 +16,7 @@ use quadrille_base::{Error, Result, Task};
 use quadrille_render::convert::Step;
 use quadrille_scene::cameras::{CameraModel, PictureSize, ViewSpec};
 use quadrille_scene::{Camera, Projection, Scene, Splats};
+use quadrille_suite::report::cameras::camera_json;
 
 /// Interface to the renderer of a mesh.
 pub trait DrawMesh: Send + Sync {
@@ -247,6 +248,20 @@ pub(crate) fn description(
     };
     let spec = pinhole(placed.fov_degrees);
     Some(ViewSpec { camera_model: Some(model), fov_degrees, ..spec })
+}
+
+/// A camera for pages, with its target at a distance.
+pub(crate) fn page_camera(camera: &Camera, distance: f64) -> Value {
+    let mut page = match camera.projection {
+        Projection::Orthographic => camera_json(&camera.clone().from_parallel_rays(distance)),
+        _ => camera_json(camera),
+    };
+    let forward = camera.view_from_world.row(2).transpose();
+    page["target"] = json!((camera.eye() + forward * distance).as_slice());
+    if let Some(fields) = page.as_object_mut() {
+        fields.retain(|name, _| ["eye", "target", "up", "fov_degrees"].contains(&name.as_str()));
+    }
+    page
 }
 
 /// World point at a depth along the line of sight behind a pixel; `None` for lenses without straight lines.

@@ -306,10 +306,10 @@ fn microbenchmarks_are_cancelled() {
 }
 
 /// Plans a suite of one scene of `splats` splats, `width` pixels wide, in two configurations.
-fn suite(splats: u32, width: u32) -> Plan {
+fn suite(splats: u32, width: u32, views: &str) -> Plan {
     let text = format!(
         "method = ['baseline', 'het+qm']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\nname = 'vase'\n\
-         recipe = 'object'\nsplats = {splats}\nviews = '0'\nwidth = {width}"
+         recipe = 'object'\nsplats = {splats}\nviews = '{views}'\nwidth = {width}"
     );
     let suite = Suite::parse(&text, Path::new("suite.toml")).unwrap();
     let bases = [Configuration::default()];
@@ -320,7 +320,7 @@ fn suite(splats: u32, width: u32) -> Plan {
 #[test]
 fn a_suite_is_cancelled() {
     // Splats that cover a large part of a large picture take long one by one.
-    let plan = suite(5_000, 4000);
+    let plan = suite(5_000, 4000, "0");
     cancelled("suite", |task| plan.run(&RunOptions { task, ..RunOptions::default() }, &mut |_| {}));
 }
 
@@ -343,26 +343,27 @@ fn a_suite_of_meshes_is_cancelled() {
 
 #[test]
 fn a_cancelled_suite_keeps_its_rows_and_continues() {
-    let plan = suite(500, 48);
+    // Runs of a view are made together.
+    let plan = suite(500, 48, "0..2");
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("rows.jsonl");
     let (task, mut begun) = (Task::new(), 0);
     let options = RunOptions { results: Some(&results), ..RunOptions::default() };
     let stopped = plan.run(&RunOptions { task: &task, ..options }, &mut |event| {
         begun += u32::from(matches!(event, Event::Begun(_)));
-        if begun == 2 {
+        if begun == 3 {
             task.cancel();
         }
     });
     assert!(matches!(stopped, Err(Error::Cancelled)));
-    assert_eq!(read_rows(&results).unwrap().len(), 1);
+    assert_eq!(read_rows(&results).unwrap().len(), 2);
     let mut resumed = None;
     let rows = plan.run(&options, &mut |event| {
         if let Event::Resumed { jobs, done } = event {
             resumed = Some((jobs, done));
         }
     });
-    assert_eq!(resumed, Some((2, 1)));
+    assert_eq!(resumed, Some((4, 2)));
     let cycles = |rows: Result<Vec<RunRow>>| {
         let rows = RunRow::split(rows.unwrap()).0.into_iter();
         let of_row = |row: Row| row.methods.into_iter().map(|m| m.cycles);
