@@ -662,7 +662,7 @@ await check("another token is refused with the reason", () =>
 		const other = await open({}, `http://localhost:${port}/#t=${"0".repeat(32)}`)
 		await reach(other, "LOST")
 		const banner = await text(other, "banner-text")
-		expect(banner.startsWith("This address is no longer valid."), `found "${banner}"`)
+		expect(banner.startsWith("This address has no valid token."), `found "${banner}"`)
 		await other.context().close()
 	})
 )
