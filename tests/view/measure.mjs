@@ -2,13 +2,14 @@
 //
 // node measure.mjs QUADRILLE SCENE [CAMERAS] [ROUND_TRIP_MS MEGABITS_PER_S]
 //
-// The variable SCALE fixes the scale of the frames, for example to 1.
+// The variable SCALE fixes the scale of the frames, for example to 1, and WINDOW the size of the window, for example 2560x1440.
 import {chromium} from "playwright-core"
 import {serve, slowNetwork, stop} from "./support.mjs"
 
 const [, , quadrille, scene, cameras, roundTripMs, megabits] = process.argv
 // A window whose picture has 980 x 545 pixels between the bars, without the panel.
-const WINDOW = {width: 980, height: 619}
+const [width, height] = (process.env.WINDOW ?? "980x619").split("x").map(Number)
+const WINDOW = {width, height}
 const SECONDS = 8
 const words = [scene, ...(cameras ? ["--cameras", cameras] : []), "--port", "0"]
 const {child, url, port} = await serve(quadrille, words)
