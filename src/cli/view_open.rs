@@ -8,7 +8,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_scene::SceneFormat;
 use quadrille_view::{OpenScene, Show};
 
-/// Reads the given scene for `None`, and another one for its path; the opener is for the scene after it.
+/// Reads the scene at a path, or the one of the command line for `None`. Its pages open further scenes by the opener.
 pub(super) type ShowScene =
     dyn Fn(Option<&Path>, Option<Arc<dyn OpenScene>>) -> Result<Show> + Send + Sync;
 

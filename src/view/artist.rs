@@ -28,6 +28,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{Protocol, compare};
 use quadrille_base::image::{Frame, Layer, files, to_8_bit};
 use quadrille_base::math::narrow;
+use quadrille_base::shading::ALPHA_CUT;
 use quadrille_render::cpu::surfaces::SurfaceScene;
 use quadrille_render::cpu::{LayerSettings, RenderSettings};
 use quadrille_render::preprocess::ViewTransform;
@@ -39,8 +40,6 @@ use quadrille_suite::mesh_input::PlacedMeshes;
 const LONG: Duration = Duration::from_millis(300);
 const PREVIEW_QUALITY: u8 = 90;
 const LISTED_SPLATS: usize = 64;
-/// Least alpha of fragments.
-const ALPHA_CUT: f64 = 1.0 / 255.0;
 
 pub(crate) struct Artist {
     hub: Arc<Hub>,
@@ -331,8 +330,8 @@ impl Artist {
     }
 }
 
-/// Ellipse beyond which a splat is not drawn: its centre in pixels, and the factors of the cosine and of the sine of an angle
-/// that lead from there to a point of the ellipse. Discs have none.
+/// Ellipse at which the alpha of a splat falls to the least one that is drawn, as centre, `a` and `b` in pixels: its points are
+/// `centre + a cos t + b sin t`. Discs have none.
 fn outline(splat: &ExactSplat, camera: &Camera) -> Option<[[f64; 2]; 3]> {
     if splat.disc.is_some() {
         return None;

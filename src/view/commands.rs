@@ -69,7 +69,8 @@ impl Commands {
         let [path, film] = ["camera_path.json", film::extension()];
         let [path, film] = [path, film].map(|extension| format!("{}.{extension}", self.stem()));
         let flown = [&[format!("--path={path}")], &*sides(shot)].concat();
-        let flown = self.drawing_to(&film, &drawn, &flown, &camera, look);
+        let draw = || self.drawing_to(&film, &drawn, &flown, &camera, look);
+        let command = (!self.is_in_memory).then(draw);
         Ok(json!({
             "t": "flags",
             "id": request.id,
@@ -77,7 +78,7 @@ impl Commands {
             "sim": sim,
             "file": file,
             "needs_file": needs_file,
-            "film": {"name": film, "path": path, "command": flown},
+            "film": {"name": film, "path": path, "command": command},
         }))
     }
 

@@ -20,7 +20,7 @@ use quadrille_scene::Camera;
 use quadrille_scene::cameras::{CameraOptions, PictureSize, fly_keys, load_bytes};
 use quadrille_suite::report::cameras::camera_path_json;
 
-/// Size of a film that is sent to a page (assumed: half an hour of a link of 300 kbit/s).
+/// Largest film that is sent to a page (assumed; half an hour on a link of 300 kbit/s).
 const MAX_BYTES: usize = 64 << 20;
 
 /// Format of films: MP4, or animated PNG in a build without it. Browsers play both.

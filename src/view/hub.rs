@@ -2,7 +2,7 @@
 //!
 //! One lock guards the state, for short times: threads take requests out, and draw, encode and send without it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -60,7 +60,7 @@ pub(crate) struct Client {
     pub(crate) outbox: Outbox,
     pub(crate) still: Option<Arc<StillPictures>>,
     /// Waiting and current work of the emulating thread.
-    slow: Option<SlowJob>,
+    slow: VecDeque<SlowJob>,
     running_slow: Option<(SlowJob, Task)>,
     pub(crate) map: Option<Arc<ShownMap>>,
     last_move: Duration,
@@ -91,11 +91,12 @@ impl Client {
         self.stop_slow(|job| !job.survives_moves());
     }
 
-    /// Queues work for the emulating thread, replacing waiting or current work. Only another film ends a film.
+    /// Queues work for the emulating thread, replacing waiting or current work. Only another film ends a film; other work
+    /// waits for it.
     pub(crate) fn queue_slow(&mut self, job: SlowJob) {
         let is_film = matches!(job, SlowJob::Film(_));
         self.stop_slow(|old| is_film || !matches!(old, SlowJob::Film(_)));
-        self.slow = Some(job);
+        self.slow.push_back(job);
     }
 
     pub(crate) fn cancel(&mut self, number: u32) {
@@ -103,7 +104,7 @@ impl Client {
     }
 
     fn stop_slow(&mut self, ends: impl Fn(&SlowJob) -> bool) {
-        self.slow = self.slow.take().filter(|job| !ends(job));
+        self.slow.retain(|job| !ends(job));
         if let Some((_, task)) = self.running_slow.as_ref().filter(|(job, _)| ends(job)) {
             task.cancel();
         }
@@ -214,7 +215,7 @@ impl Hub {
             link: Link::default(),
             outbox: Outbox::default(),
             still: None,
-            slow: None,
+            slow: VecDeque::new(),
             running_slow: None,
             map: None,
             last_move: self.now(),
@@ -287,13 +288,13 @@ impl Hub {
             }
             let now = self.now();
             let due = |client: &Client| client.last_move + EMULATION_DELAY;
-            let waiting = state.clients.iter().filter(|(_, c)| c.slow.is_some());
+            let waiting = state.clients.iter().filter(|(_, c)| !c.slow.is_empty());
             let first = waiting.min_by_key(|(_, client)| due(client));
             let first = first.map(|(id, client)| (*id, due(client)));
             if let Some((id, due)) = first
                 && due <= now
                 && let Some(client) = state.clients.get_mut(&id)
-                && let Some(job) = client.slow.take()
+                && let Some(job) = client.slow.pop_front()
             {
                 let task = Task::new();
                 client.running_slow = Some((job.clone(), task.clone()));

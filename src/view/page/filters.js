@@ -22,7 +22,7 @@ export function createFilters(app, $, make) {
 		}
 		app.changed()
 	}
-	const current = () => app.a.filters ?? app.b?.filters ?? {}
+	const current = () => filtersOf(app)
 	const live = (id, value) => ($(id).oninput = () => set(value($(id).value)))
 
 	live("filter-opacity", value => ({opacity_min: Number(value) || null}))
@@ -99,9 +99,12 @@ export function createFilters(app, $, make) {
 	}
 }
 
+// Filters of the first source of splats.
+const filtersOf = app => [app.a, app.b].find(source => source && !source.photo && !app.isMesh(source))?.filters ?? {}
+
 // Line segments in world space around what crops keep.
-export function outlines({a, b}) {
-	const {keep_box: box, keep_sphere: sphere} = a.filters ?? b?.filters ?? {}
+export function outlines(app) {
+	const {keep_box: box, keep_sphere: sphere} = filtersOf(app)
 	const found = []
 	if (box) {
 		const corner = bits => AXES.map((_, axis) => box[axis + (bits & (1 << axis) ? 3 : 0)])

@@ -428,7 +428,7 @@ export function createPanels(app) {
 	on("path-save", async () => {
 		const [{camera_path: file}, {path, command}] = [await app.fly(), await app.filmCommand()]
 		app.download(file, path)
-		$("film-command").value = command
+		$("film-command").value = command ?? "" // No command reads a scene in memory.
 		app.refresh()
 	})
 	on("film-save", app.saveFilm)

@@ -181,7 +181,8 @@ def main(folder):
     for name in names:
         (folder / name).unlink(missing_ok=True)
     make_placed(str(folder / "placed.usda"))
-    Usd.Stage.Open(str(folder / "placed.usda")).Export(str(folder / "placed.usdc"))
+    # Without the comment that names the source file.
+    Usd.Stage.Open(str(folder / "placed.usda")).Export(str(folder / "placed.usdc"), False)
     make_package(str(folder / "package.usdz"))
     found = {name: splats(str(folder / name)) for name in names}
     assert found["placed.usda"] == found["placed.usdc"]

@@ -38,6 +38,20 @@ fn maps_of_a_run_come_one_after_the_other_and_probes_read_them() {
 }
 
 #[test]
+fn a_map_waits_for_a_film() {
+    let server = Server::start(Options::default());
+    let mut page = server.page();
+    let [mut first, mut last] = [0.0, 1.0].map(placed);
+    (first["seconds"], last["seconds"]) = (0.into(), 0.25.into());
+    let shot = shot(&placed(0.0), SIZE);
+    page.send(&json!({"t": "film", "id": 1, "shot": shot, "keys": [first, last], "fps": 8}));
+    // Neither has begun: both wait until the camera has rested.
+    page.send(&map(2, 0.0, "shaded", false));
+    assert!(!page.picture(6, 1).bytes.is_empty());
+    assert_eq!(page.picture(5, 2).size, SIZE);
+}
+
+#[test]
 fn a_move_ends_a_map_that_is_not_pinned() {
     let server = Server::start(Options { splats: Some(400_000), ..Options::default() });
     let mut page = server.page();
