@@ -225,6 +225,7 @@ impl ViewerSettings {
                 ..Commands::default()
             }],
             meshes: None,
+            sequence: None,
             opener: None,
         })
     }

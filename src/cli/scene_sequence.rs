@@ -10,7 +10,7 @@ use super::film::MAX_FRAMES;
 use super::inputs::{has_mesh_extension, load_filtered};
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::image::film::FrameRate;
+use quadrille_base::image::film::{FrameRate, scene_of_frame};
 use quadrille_base::math::index;
 use quadrille_scene::cameras::{Views, is_picture_name};
 use quadrille_scene::formats::scene_file;
@@ -127,7 +127,7 @@ impl SceneSequence {
         }
         let count = views.cameras.len() as u64;
         let of_frame = |frame: u64| match rates {
-            None => index(frame * scenes / count.max(1)),
+            None => scene_of_frame(index(frame), index(count), self.0.len()),
             Some(_) => {
                 let scene = u128::from(frame) * of_scenes / of_frames;
                 index(u64::try_from(scene).unwrap_or(u64::MAX).min(scenes - 1))

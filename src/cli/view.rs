@@ -13,8 +13,9 @@ use super::exposures::ExposureFlags;
 use super::film::PathFlags;
 use super::inputs::load_filtered;
 use super::options::{DrawFlags, RuleFlags};
-use super::outputs::colour_behind;
+use super::outputs::{colour_behind, refuse_given};
 use super::render::meshes::MeshFlags;
+use super::scene_sequence::SceneSequence;
 use super::session::Session;
 use super::view_mesh::{MeshSettings, is_mesh};
 use super::view_open::{Opener, ShowScene};
@@ -32,8 +33,8 @@ use quadrille_scene::cameras::{
 use quadrille_scene::{LoadOptions, Scene, Splats};
 use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_view::{
-    Access, Commands, Control, ListedView, OpenScene, SceneContent, Show, ShownScene, new_token,
-    return_large_blocks, serve,
+    Access, Commands, Control, ListedView, OpenScene, SceneContent, Sequence, Show, ShownScene,
+    new_token, return_large_blocks, serve,
 };
 
 /// Show a scene in a browser, with the exact picture as soon as the camera rests
@@ -43,7 +44,8 @@ use quadrille_view::{
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Scene or mesh of any format that the README lists, or the name of a procedural mesh
+    /// Scene or mesh of any format that the README lists, a sequence of scenes (a folder of numbered scenes, or a quoted pattern
+    /// with a * for the number), or the name of a procedural mesh
     scene: PathBuf,
     /// Second scene or mesh, to compare with the first
     #[arg(long, value_name = "SCENE")]
@@ -167,10 +169,14 @@ impl Args {
         };
         let exposures = self.exposures.load(self.draw.background, false)?;
         self.meshes.check()?;
-        let (first, opened) = self.shown(&self.scene, session)?;
+        let sequence = SceneSequence::find(&self.scene)?;
+        let path = sequence.as_ref().map_or(&self.scene, |sequence| &sequence.paths()[0]);
+        let watched = self.watch && sequence.is_some();
+        refuse_given([("--watch", watched)], |flag| Error::conflict(flag, "a sequence"))?;
+        let (first, opened) = self.shown(path, session)?;
         let mut commands = vec![self.commands(&first)];
         let placing = match opened {
-            Opened::Splats(scene) => self.placing(&self.scene, &scene.splats, session)?,
+            Opened::Splats(scene) => self.placing(path, &scene.splats, session)?,
             Opened::Mesh(placing) => *placing,
         };
         let views = placing.views;
@@ -200,6 +206,7 @@ impl Args {
         let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
         Ok(Show {
             scenes,
+            sequence: sequence.map(|sequence| self.sequence(sequence, session)),
             views: listed,
             target: target.unwrap_or(placing.subject.centre.into()),
             up,
@@ -286,6 +293,19 @@ impl Args {
         Ok((shown, Opened::Splats(scene)))
     }
 
+    fn sequence(&self, scenes: SceneSequence, session: &Session) -> Sequence {
+        let name = |path: &PathBuf| {
+            path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+        };
+        let names = scenes.paths().iter().map(name).collect();
+        let (args, session) = (self.clone(), session.clone());
+        let reader = move |number: usize| {
+            let read = args.shown(&scenes.paths()[number], &session);
+            read.map(|(shown, _)| shown).map_err(|error| scenes.about(number, error))
+        };
+        Sequence { names, path: self.scene.clone(), reader: Arc::new(reader) }
+    }
+
     fn placing(&self, path: &Path, splats: &Splats, session: &Session) -> Result<Placing> {
         let views = self.views.with_all_unless_selected();
         let framing = Framing::of(splats);
@@ -304,6 +324,7 @@ impl Args {
         let rules = self.rules.words().into_iter().chain(exposures).collect();
         Commands {
             scene: scene.path.display().to_string(),
+            filmed: None,
             is_mesh,
             is_in_memory: false,
             profile: scene.profile,

@@ -16,8 +16,9 @@ use super::header::{Codec, Kind, NOTHING_IN_VIEW, PREVIEW};
 use super::hub::{Client, ClientId, Hub};
 use super::look::Look;
 use super::mailbox::{DrawJob, SideJob};
-use super::message::{FlyRequest, PictureRequest, ProbeRequest, Reference, Saved};
+use super::message::{FlyRequest, OutlinesRequest, PictureRequest, ProbeRequest, Reference, Saved};
 use super::outbox::Picture;
+use super::outlines::{outline, seen};
 use super::pace::Cost;
 use super::painter::{Painter, StillPictures};
 use super::photo::part_of;
@@ -26,15 +27,12 @@ use super::stage::{LoadedScene, SceneContent, Stage, camera_of, point_at};
 use quadrille_base::Task;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{Protocol, compare};
-use quadrille_base::image::{Frame, Layer, files, to_8_bit};
+use quadrille_base::image::{Frame, Layer, LayerPicture, files, to_8_bit};
 use quadrille_base::math::narrow;
-use quadrille_base::shading::ALPHA_CUT;
 use quadrille_render::cpu::surfaces::SurfaceScene;
 use quadrille_render::cpu::{LayerSettings, RenderSettings};
 use quadrille_render::preprocess::ViewTransform;
-use quadrille_render::preprocess::exact::ExactSplat;
 use quadrille_scene::Camera;
-use quadrille_suite::mesh_input::PlacedMeshes;
 
 /// Lossless stills that take longer on the link are preceded by a lossy preview.
 const LONG: Duration = Duration::from_millis(300);
@@ -97,6 +95,7 @@ impl Artist {
                 self.save(id, *request, *seq, *what, stage)
             }
             DrawJob::Side(SideJob::Fly(request)) => self.fly(id, request),
+            DrawJob::Side(SideJob::Outlines(request)) => self.outlines(id, request, stage),
         }
     }
 
@@ -172,10 +171,10 @@ impl Artist {
             SceneContent::Mesh(mesh) => {
                 Some(mesh.depth(&camera.as_pinhole(), pixel, &Task::NEVER)?)
             }
-            SceneContent::Splats(_) => match self.look.meshes.clone() {
-                Some(meshes) => Some(self.depth_among(&meshes, &scene, &drawn, &camera, pixel)?),
-                None => None,
-            },
+            SceneContent::Splats(_) if self.look.meshes.is_some() => {
+                Some(self.depth_among(&scene, &drawn, &camera, pixel)?)
+            }
+            SceneContent::Splats(_) => None,
         };
         if let Some(depth) = depth {
             // Meshes have no splats to list; their surface is a centre for movements.
@@ -198,10 +197,8 @@ impl Artist {
         let (largest, rest_count, rest_weight) = probe.largest(LISTED_SPLATS);
         let view = ViewTransform::new(splats, &camera, &settings.profile);
         let outlined = largest.iter().map(|fragment| {
-            let splat = splats.splat(fragment.index as usize);
-            let shape = ExactSplat::project(&view, splats.sh_degree(), &splat);
             let mut row = json!(fragment);
-            row["outline"] = json!(shape.and_then(|shape| outline(&shape, &camera)));
+            row["outline"] = json!(outline(splats, &view, &camera, fragment.index));
             row
         });
         let largest: Vec<Value> = outlined.collect();
@@ -235,25 +232,56 @@ impl Artist {
     /// Mean depth of a pixel of splats among meshes; `None` where nothing is.
     fn depth_among(
         &mut self,
-        meshes: &PlacedMeshes,
         scene: &LoadedScene,
         drawn: &Drawn,
         camera: &Camera,
         [x, y]: [u32; 2],
     ) -> Result<Option<f64>> {
+        let depths = self.layer(Layer::Depth, scene, drawn, camera)?;
+        let at = y as usize * camera.width as usize + x as usize;
+        let depth = depths.and_then(|depths| depths.plane(0).get(at).copied());
+        Ok(depth.filter(|depth| *depth > 0.0 && depth.is_finite()).map(f64::from))
+    }
+
+    /// Draws a layer of splats, among the meshes if there are any.
+    fn layer(
+        &mut self,
+        layer: Layer,
+        scene: &LoadedScene,
+        drawn: &Drawn,
+        camera: &Camera,
+    ) -> Result<Option<LayerPicture>> {
         let (splats, level) = (scene.splats()?, self.look.level);
         let settings = RenderSettings { profile: self.look.profile(scene, drawn.profile), level };
-        let layers = LayerSettings { layers: vec![Layer::Depth], is_distance: false };
-        let (renderer, task) = (&mut self.painter.renderer, &Task::NEVER);
-        let pictures = self.pool.install(|| {
-            let surfaces = &meshes.surfaces(camera, level, task)?;
-            let (mut frame, scene) = (Frame::new(0, 0), SurfaceScene { splats, surfaces });
-            renderer.render_surfaces(&mut frame, scene, camera, &settings, &layers, task)
-        });
-        let (pictures, ..) = pictures?;
-        let at = y as usize * camera.width as usize + x as usize;
-        let depth = pictures.first().and_then(|depths| depths.plane(0).get(at).copied());
-        Ok(depth.filter(|depth| *depth > 0.0 && depth.is_finite()).map(f64::from))
+        let layers = LayerSettings { layers: vec![layer], is_distance: false };
+        let (renderer, meshes, task) =
+            (&mut self.painter.renderer, &self.look.meshes, &Task::NEVER);
+        let mut frame = Frame::new(0, 0);
+        let (pictures, ..) = self.pool.install(|| match meshes {
+            Some(meshes) => {
+                let surfaces = &meshes.surfaces(camera, level, task)?;
+                let scene = SurfaceScene { splats, surfaces };
+                renderer.render_surfaces(&mut frame, scene, camera, &settings, &layers, task)
+            }
+            None => renderer.render_layers(&mut frame, splats, camera, &settings, &layers, task),
+        })?;
+        Ok(pictures.into_iter().next())
+    }
+
+    fn outlines(&mut self, id: ClientId, request: &OutlinesRequest, stage: &Stage) -> Result<()> {
+        let drawn = request.shot.drawn()?;
+        let camera = camera_of(&request.shot.cam, request.shot.size(), &self.look.views)?;
+        let scene = stage.scene(&drawn)?;
+        let splats = scene.splats()?;
+        let identifiers = self.layer(Layer::Id, &scene, &drawn, &camera)?;
+        let (largest, all) = seen(identifiers.as_ref().map_or(&[], LayerPicture::integers));
+        let profile = self.look.profile(&scene, drawn.profile);
+        let view = ViewTransform::new(splats, &camera, &profile);
+        let outlines = largest.iter().filter_map(|index| outline(splats, &view, &camera, *index));
+        let outlines: Vec<_> = outlines.collect();
+        let answer = json!({"t": "outlines", "id": request.id, "outlines": outlines, "all": all});
+        self.hub.with(id, |client| client.send(&answer));
+        Ok(())
     }
 
     fn measure(&self, id: ClientId, request: u32) -> Result<()> {
@@ -330,22 +358,6 @@ impl Artist {
     }
 }
 
-/// Ellipse at which the alpha of a splat falls to the least one that is drawn, as centre, `a` and `b` in pixels: its points are
-/// `centre + a cos t + b sin t`. Discs have none.
-fn outline(splat: &ExactSplat, camera: &Camera) -> Option<[[f64; 2]; 3]> {
-    if splat.disc.is_some() {
-        return None;
-    }
-    let [xx, xy, yy] = splat.covariance;
-    let radius = (2.0 * (splat.opacity / ALPHA_CUT).ln()).max(0.0).sqrt();
-    let (across, size) = (xx.sqrt(), [camera.width, camera.height]);
-    let centre = [0, 1].map(|axis| splat.mean_from_centre_px[axis] + f64::from(size[axis]) / 2.0);
-    // The Cholesky factor of the covariance.
-    let cosine = [across, xy / across];
-    let sine = [0.0, (yy - cosine[1] * cosine[1]).max(0.0).sqrt()];
-    Some([centre, cosine.map(|v| v * radius), sine.map(|v| v * radius)])
-}
-
 /// Resident memory of this process, where the system tells.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -361,7 +373,8 @@ fn reference_of(job: &DrawJob) -> Reference {
             SideJob::Probe(ProbeRequest { id, .. })
             | SideJob::Measure { id }
             | SideJob::Save { id, .. }
-            | SideJob::Fly(FlyRequest { id, .. }),
+            | SideJob::Fly(FlyRequest { id, .. })
+            | SideJob::Outlines(OutlinesRequest { id, .. }),
         ) => Reference::Id(*id),
     }
 }

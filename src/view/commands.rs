@@ -24,6 +24,8 @@ const MAPS: &str = "maps";
 pub struct Commands {
     /// Path of the scene.
     pub scene: String,
+    /// Path of the sequence that films show in place of the scene.
+    pub filmed: Option<String>,
     /// Whether the scene is a mesh.
     pub is_mesh: bool,
     /// Whether the scene is only in the memory of this process, so that no command reads it; `scene` is then its name.
@@ -69,7 +71,9 @@ impl Commands {
         let [path, film] = ["camera_path.json", film::extension()];
         let [path, film] = [path, film].map(|extension| format!("{}.{extension}", self.stem()));
         let flown = [&[format!("--path={path}")], &*sides(shot)].concat();
-        let draw = || self.drawing_to(&film, &drawn, &flown, &camera, look);
+        let filmed = self.filmed.clone().unwrap_or_else(|| self.scene.clone());
+        let of_film = Self { scene: filmed, ..self.clone() };
+        let draw = || of_film.drawing_to(&film, &drawn, &flown, &camera, look);
         let command = (!self.is_in_memory).then(draw);
         Ok(json!({
             "t": "flags",

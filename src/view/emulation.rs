@@ -18,6 +18,7 @@ use super::look::Look;
 use super::message::{MapRequest, Reference};
 use super::painter::{Painter, curve_name};
 use super::run_maps::{Counts, RunKey, RunMaps, ShownMap};
+use super::sequence::Sequence;
 use super::stage::{Stage, camera_of};
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::wiring::Watch;
@@ -31,12 +32,18 @@ pub(crate) struct Emulation {
     hub: Arc<Hub>,
     look: Arc<Look>,
     pool: Arc<ThreadPool>,
+    sequence: Option<Arc<Sequence>>,
     runs: VecDeque<(RunKey, Arc<RunMaps>)>,
 }
 
 impl Emulation {
-    pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: Arc<ThreadPool>) -> Self {
-        Self { hub, look, pool, runs: VecDeque::new() }
+    pub(crate) fn new(
+        hub: Arc<Hub>,
+        look: Arc<Look>,
+        pool: Arc<ThreadPool>,
+        sequence: Option<Arc<Sequence>>,
+    ) -> Self {
+        Self { hub, look, pool, sequence, runs: VecDeque::new() }
     }
 
     pub(crate) fn run(mut self) {
@@ -47,7 +54,7 @@ impl Emulation {
                 SlowJob::Film(request) => Reference::Id(request.id),
             };
             let hub = Arc::clone(&self.hub);
-            let served = catch_unwind(AssertUnwindSafe(|| self.serve(id, &job, &stage, &task)));
+            let served = catch_unwind(AssertUnwindSafe(|| self.serve(id, &job, stage, &task)));
             let error = match served {
                 Ok(served) => served.err(),
                 Err(_) => Some(Error::argument("server", "no failure", "an internal error")),
@@ -59,20 +66,20 @@ impl Emulation {
         }
     }
 
-    fn serve(&mut self, id: ClientId, job: &SlowJob, stage: &Stage, task: &Task) -> Result<()> {
+    fn serve(&mut self, id: ClientId, job: &SlowJob, stage: Arc<Stage>, task: &Task) -> Result<()> {
         match job {
-            SlowJob::Map(request) => self.map(id, request, stage, task),
+            SlowJob::Map(request) => self.map(id, request, &stage, task),
             SlowJob::Still(request) => {
                 let progress = json!({"t": "progress", "id": request.seq, "done": 0.0});
                 self.hub.with(id, |client| client.send(&progress));
                 // A new painter, since a kept one would hold its arrays for rare stills.
                 let mut painter = Painter::new(Arc::clone(&self.look));
-                let still = self.pool.install(|| painter.still(request, stage, task))?;
+                let still = self.pool.install(|| painter.still(request, &stage, task))?;
                 send_still(&self.hub, id, still, stage.generation, &self.pool)
             }
             SlowJob::Film(request) => {
-                let (hub, look) = (&self.hub, &self.look);
-                self.pool.install(|| send_film(hub, id, request, stage, look, task))
+                let (hub, look, sequence) = (&self.hub, &self.look, self.sequence.as_deref());
+                self.pool.install(|| send_film(hub, id, request, stage, sequence, look, task))
             }
         }
     }

@@ -13,6 +13,7 @@ use super::look::Look;
 use super::message::FlyRequest;
 use super::outbox::Picture;
 use super::painter::Painter;
+use super::sequence::{FilmScenes, Sequence};
 use super::stage::{ListedView, Stage, camera_of, page_camera};
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
 use quadrille_base::{Error, Result, Task};
@@ -73,7 +74,8 @@ pub(crate) fn send_film(
     hub: &Hub,
     id: ClientId,
     request: &FlyRequest,
-    stage: &Stage,
+    stage: Arc<Stage>,
+    sequence: Option<&Sequence>,
     look: &Arc<Look>,
     task: &Task,
 ) -> Result<()> {
@@ -92,14 +94,16 @@ pub(crate) fn send_film(
     let failed = |reason: IoError| Error::write("film".as_ref(), reason);
     let mut file = Bounded(Vec::new());
     let mut writer = FilmWriter::begin(format(), &mut file, facts).map_err(failed)?;
-    for (frame, camera) in (1_u32..).zip(&path.cameras) {
-        let (picture, background) = painter.frame(&drawn, camera, stage, task)?;
+    let generation = stage.generation;
+    let mut scenes = FilmScenes::new(sequence, drawn.scene, path.cameras.len(), stage);
+    for (frame, (done, camera)) in (1_u32..).zip(&path.cameras).enumerate() {
+        let (picture, background) = painter.frame(&drawn, camera, scenes.of_frame(frame)?, task)?;
         let prepared = format().prepare(picture, Some(background)).map_err(failed)?;
         writer.push(&prepared).map_err(failed)?;
-        progress(f64::from(frame) / f64::from(frames));
+        progress(f64::from(done) / f64::from(frames));
     }
     writer.finish().map_err(failed)?;
-    let picture = file_of(request.id, stage.generation, facts.size, file.0);
+    let picture = file_of(request.id, generation, facts.size, file.0);
     hub.with(id, |client| client.outbox.in_parts(picture));
     Ok(())
 }

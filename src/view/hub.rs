@@ -147,6 +147,8 @@ struct State {
     camera: Value,
     /// Line of text that this process shows on all pages.
     status: String,
+    /// Scene of the sequence that pages have chosen, until it is read.
+    wanted_number: Option<usize>,
     /// Reason of the end of the server, from then on.
     closing: Option<&'static str>,
 }
@@ -163,9 +165,10 @@ impl State {
 pub(crate) struct Hub {
     started: Instant,
     state: Mutex<State>,
-    /// Signals that wake the render thread and the emulating thread.
+    /// Signals that wake the render thread, the emulating thread and the thread that reads scenes of a sequence.
     render: Condvar,
     emulate: Condvar,
+    number: Condvar,
     max_clients: usize,
 }
 
@@ -180,10 +183,12 @@ impl Hub {
                 stage: Arc::new(stage),
                 camera: Value::Null,
                 status: String::new(),
+                wanted_number: None,
                 closing: None,
             }),
             render: Condvar::new(),
             emulate: Condvar::new(),
+            number: Condvar::new(),
             max_clients,
         }
     }
@@ -311,10 +316,14 @@ impl Hub {
 
     /// Shows `scene` in place of the one with its index. Pages keep their cameras, and show the note, if there is one.
     pub(crate) fn replace(&self, index: usize, scene: LoadedScene, note: Option<&str>) {
+        self.exchange(note, |stage| stage.scenes[index] = Arc::new(scene));
+    }
+
+    fn exchange(&self, note: Option<&str>, change: impl FnOnce(&mut Stage)) {
         let mut state = self.lock();
         let mut stage = Stage::clone(&state.stage);
         stage.generation += 1;
-        stage.scenes[index] = Arc::new(scene);
+        change(&mut stage);
         let mut message = scene_message(&stage, None);
         message["note"] = note.into();
         let old = std::mem::replace(&mut state.stage, Arc::new(stage));
@@ -322,6 +331,35 @@ impl Hub {
         // Frees a large scene without the lock.
         drop(state);
         drop(old);
+    }
+
+    /// Chooses a scene of the sequence. Of choices that arrive faster than scenes are read, the newest is read.
+    pub(crate) fn choose_number(&self, number: usize) {
+        self.lock().wanted_number = Some(number);
+        self.number.notify_one();
+    }
+
+    /// Waits for the choice of a scene of the sequence that is not shown; `None` when the server ends.
+    pub(crate) fn next_number(&self) -> Option<usize> {
+        let mut state = self.lock();
+        loop {
+            if state.closing.is_some() {
+                return None;
+            }
+            let shown = state.stage.number;
+            if let Some(number) = state.wanted_number.take().filter(|number| *number != shown) {
+                return Some(number);
+            }
+            state = wait_on(&self.number, state, None);
+        }
+    }
+
+    /// Shows a scene of the sequence in place of the one before.
+    pub(crate) fn show_number(&self, number: usize, scene: Arc<LoadedScene>) {
+        self.exchange(None, |stage| {
+            stage.number = number;
+            stage.scenes[0] = scene;
+        });
     }
 
     /// Shows a line of text on all pages.
@@ -379,6 +417,7 @@ impl Hub {
         drop(state);
         self.render.notify_all();
         self.emulate.notify_all();
+        self.number.notify_all();
     }
 
     pub(crate) fn is_closing(&self) -> bool {
@@ -392,7 +431,13 @@ impl Hub {
 }
 
 fn scene_message(stage: &Stage, warning: Option<&str>) -> Value {
-    json!({"t": "scene", "generation": stage.generation, "scenes": stage.json(), "warning": warning})
+    json!({
+        "t": "scene",
+        "generation": stage.generation,
+        "number": stage.number,
+        "scenes": stage.json(),
+        "warning": warning,
+    })
 }
 
 fn wait_on<'a>(

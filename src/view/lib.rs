@@ -28,12 +28,14 @@ mod mailbox;
 mod message;
 mod openings;
 mod outbox;
+mod outlines;
 mod pace;
 mod painter;
 mod photo;
 mod places;
 mod reload;
 mod run_maps;
+mod sequence;
 mod server;
 mod session;
 mod site;
@@ -50,6 +52,7 @@ use tokio::net::{TcpListener, TcpSocket};
 pub use self::commands::Commands;
 pub use self::control::Control;
 pub use self::openings::OpenScene;
+pub use self::sequence::{ReadScene, Sequence};
 pub use self::stage::{DrawMesh, ListedView, Reader, SceneContent, ShownScene};
 
 use self::admission::{Admission, TOKEN_DIGITS};
@@ -105,6 +108,8 @@ pub struct Access {
 pub struct Show {
     /// One scene, or two to compare.
     pub scenes: Vec<ShownScene>,
+    /// Scenes over time in place of the first scene, which is its first scene.
+    pub sequence: Option<Sequence>,
     /// Views that pages list: at least one, the first of which is shown first.
     pub views: Vec<ListedView>,
     /// Initial centre of rotation of a page, in world units.
@@ -230,12 +235,13 @@ impl Host<'_> {
         let welcome = welcome(&show, access, self.program);
         let limits = Limits {
             scenes: show.scenes.len(),
+            numbers: show.sequence.as_ref().map_or(0, |sequence| sequence.names.len()),
             views: show.views.len(),
             max_pixels: access.max_pixels,
         };
         let files: Vec<_> = show.scenes.iter().map(|scene| scene.path.clone()).collect();
         let loaded = show.scenes.into_iter().map(|scene| Arc::new(LoadedScene::new(scene)));
-        let stage = Stage { generation: 0, scenes: loaded.collect() };
+        let stage = Stage { generation: 0, number: 0, scenes: loaded.collect() };
         let hub = Arc::new(Hub::new(stage, access.viewers));
         let look = Arc::new(Look {
             views: show.views,
@@ -250,12 +256,14 @@ impl Host<'_> {
         });
         let openings =
             show.opener.map(|opener| Openings::new(opener, Arc::clone(&self.sent_files))).unzip();
+        let sequence = show.sequence.map(Arc::new);
         let site = Arc::new(Site {
             hub: Arc::clone(&hub),
             admission: Admission::new(access.token.clone(), access.host_names.clone()),
             limits,
             look: Arc::clone(&look),
             commands: show.commands,
+            sequence: sequence.clone(),
             openings: openings.0,
             welcome,
             version: self.program.version,
@@ -267,11 +275,16 @@ impl Host<'_> {
             let artist = Artist::new(Arc::clone(&hub), Arc::clone(&look), pool);
             scope.spawn(|| artist.run());
             let emulating = Arc::clone(&self.emulating);
-            let emulation = Emulation::new(Arc::clone(&hub), Arc::clone(&look), emulating);
+            let emulation =
+                Emulation::new(Arc::clone(&hub), Arc::clone(&look), emulating, sequence.clone());
             scope.spawn(|| emulation.run());
             if show.watch {
                 let (hub, files) = (&hub, &files);
                 scope.spawn(move || reload::run(hub, files));
+            }
+            if let Some(sequence) = &sequence {
+                let hub = &hub;
+                scope.spawn(move || sequence::run(hub, sequence));
             }
             if let Some(thread) = openings.1 {
                 let (hub, next) = (&hub, &next);
@@ -358,6 +371,7 @@ fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
         "layers": LAYERS.map(|layer| layer.name()),
         "maps": maps.map(|map| json!({"name": map.name, "title": map.title})).collect::<Vec<_>>(),
         "can_open": show.opener.is_some(),
+        "sequence": show.sequence.as_ref().map(|sequence| &sequence.names),
         "limits": {
             "max_pixels": access.max_pixels,
             "min_side": SIDES_PX[0],

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::message::{FlyRequest, PictureRequest, ProbeRequest, Saved};
+use super::message::{FlyRequest, OutlinesRequest, PictureRequest, ProbeRequest, Saved};
 use quadrille_base::{Error, Result, Task};
 
 /// Maximum number of frames between the start of rendering and their display. With 80 ms of latency and 20 Mbit/s, 1, 2 and
@@ -22,6 +22,7 @@ pub(crate) enum SideJob {
     Measure { id: u32 },
     Save { id: u32, seq: u32, what: Saved },
     Fly(FlyRequest),
+    Outlines(OutlinesRequest),
 }
 
 #[derive(Debug, Clone)]

@@ -53,6 +53,12 @@ pub(crate) enum ClientMessage {
     Fly(FlyRequest),
     /// Requests the film of a path.
     Film(FlyRequest),
+    /// Chooses a scene of the sequence for all pages.
+    Scene {
+        number: usize,
+    },
+    /// Requests the outlines of the splats that are seen.
+    Outlines(OutlinesRequest),
     /// Requests a picture of the last still as a PNG.
     Save {
         id: u32,
@@ -141,6 +147,13 @@ pub(crate) struct FlagsRequest {
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(crate) struct OutlinesRequest {
+    pub(crate) id: u32,
+    pub(crate) shot: Shot,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct FlyRequest {
     pub(crate) id: u32,
     /// What the film shows; its camera is that of the first key.
@@ -187,6 +200,8 @@ impl TryFrom<RawChosen> for Chosen {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) scenes: usize,
+    /// Number of scenes of the sequence; 0 without one.
+    pub(crate) numbers: usize,
     pub(crate) views: usize,
     pub(crate) max_pixels: u64,
 }
@@ -207,12 +222,15 @@ impl ClientMessage {
             Self::Map(MapRequest { id, .. })
             | Self::Probe(ProbeRequest { id, .. })
             | Self::Flags(FlagsRequest { id, .. })
+            | Self::Outlines(OutlinesRequest { id, .. })
             | Self::Fly(FlyRequest { id, .. })
             | Self::Film(FlyRequest { id, .. })
             | Self::Cancel { id }
             | Self::Measure { id }
             | Self::Save { id, .. } => Reference::Id(*id),
-            Self::Shown { .. } | Self::Got { .. } | Self::Pace { .. } => Reference::None,
+            Self::Shown { .. } | Self::Got { .. } | Self::Pace { .. } | Self::Scene { .. } => {
+                Reference::None
+            }
         }
     }
 
@@ -232,6 +250,8 @@ impl ClientMessage {
             }
             Self::Map(request) => limits.check_shot(&request.shot),
             Self::Flags(request) => limits.check_shot(&request.shot),
+            Self::Outlines(request) => limits.check_shot(&request.shot),
+            Self::Scene { number } => limits.check_index("number", Some(*number), limits.numbers),
             Self::Probe(request) => {
                 limits.check_shot(&request.shot)?;
                 let [w, h] = request.shot.size();
@@ -323,7 +343,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { scenes: 1, views: 4, max_pixels: 2_100_000 };
+    const LIMITS: Limits = Limits { scenes: 1, numbers: 3, views: 4, max_pixels: 2_100_000 };
 
     fn placed() -> Value {
         json!({"eye": [0, 0, -3], "target": [0, 0, 0], "up": [0, -1, 0], "fov_degrees": 50.0, "lens": null})
@@ -373,6 +393,8 @@ mod tests {
             json!({"t": "got", "bytes": 1_u64 << 40}),
             json!({"t": "map", "id": 1, "shot": shot(), "map": "shaded", "variant": "het+qm", "pinned": false}),
             json!({"t": "flags", "id": 1, "shot": shot(), "map": null}),
+            json!({"t": "outlines", "id": 1, "shot": shot()}),
+            json!({"t": "scene", "number": 2}),
             json!({"t": "fly", "id": 1, "shot": shot(), "keys": [{"view": 0, "seconds": 0}, {"view": 1, "seconds": 2.5}], "fps": 30}),
         ];
         for message in good {
@@ -409,6 +431,7 @@ mod tests {
             (still(&[("/show/gain", json!(1e6))]), "a gain up to 1000"),
             (still(&[("/seq", json!(-1))]), "invalid value"),
             (json!({"t": "other"}), "unknown variant"),
+            (json!({"t": "scene", "number": 3}), "an index below 3"),
             (
                 json!({"t": "map", "id": 1, "shot": {"cam": {"view": 0}, "w": 16, "h": 16, "source": {"scene": 7}}, "map": "shaded", "variant": "qm", "pinned": false}),
                 "an index below 1",

@@ -82,7 +82,7 @@ impl Watched {
 }
 
 /// Refuses to reload a scene that does not fit beside the one in memory, which pages still see.
-fn check_memory(scene: &LoadedScene) -> Result<()> {
+pub(crate) fn check_memory(scene: &LoadedScene) -> Result<()> {
     let Ok(splats) = scene.splats() else { return Ok(()) };
     let (needed, available) = (splats.size_bytes() as u64, available_bytes());
     match available.filter(|available| *available < needed) {

@@ -140,6 +140,7 @@ fn open(upgrade: WebSocketUpgrade, site: Arc<Site>) -> Response {
     let mut welcome = site.welcome.clone();
     welcome["generation"] = stage.generation.into();
     welcome["scenes"] = stage.json();
+    welcome["number"] = stage.number.into();
     let (cam, status) = site.hub.greeting();
     (welcome["cam"], welcome["status"]) = (cam, status.into());
     site.hub.with(id, |client| client.send(&welcome));

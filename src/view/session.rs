@@ -17,6 +17,7 @@ use super::message::{ClientMessage, Reference};
 use super::outbox::Outgoing;
 use super::painter::is_slow;
 use super::site::Site;
+use super::stage::Stage;
 use quadrille_base::error::{Error, Result};
 
 /// Limit of messages; a page sends at most 60 cameras per second, their confirmations, and a few more.
@@ -169,11 +170,22 @@ fn handle(text: &str, site: &Site, id: ClientId) -> std::result::Result<(), (Ref
     let reference = message.reference();
     let hub = &site.hub;
     let now = hub.now();
-    let handled = hub.with(id, |client| dispatch(message, client, site, now));
+    if let ClientMessage::Scene { number } = message {
+        hub.choose_number(number);
+        return Ok(());
+    }
+    let stage = hub.stage();
+    let handled = hub.with(id, |client| dispatch(message, client, site, &stage, now));
     handled.unwrap_or(Ok(())).map_err(|error| (reference, error))
 }
 
-fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Duration) -> Result<()> {
+fn dispatch(
+    message: ClientMessage,
+    client: &mut Client,
+    site: &Site,
+    stage: &Stage,
+    now: Duration,
+) -> Result<()> {
     match message {
         ClientMessage::Frame(request) => {
             client.sees(&request, now);
@@ -202,11 +214,16 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
             return client.mailbox.side(SideJob::Save { id, seq, what });
         }
         ClientMessage::Fly(request) => return client.mailbox.side(SideJob::Fly(request)),
+        ClientMessage::Outlines(request) => {
+            return client.mailbox.side(SideJob::Outlines(request));
+        }
         ClientMessage::Film(request) => client.queue_slow(SlowJob::Film(Box::new(request))),
         ClientMessage::Flags(request) => {
-            let commands = &site.commands[request.shot.drawn()?.scene];
+            let commands = site.commands(request.shot.drawn()?.scene, stage);
             client.send(&commands.flags(&request, &site.look)?);
         }
+        // Handled without the lock on the page, since it concerns all pages.
+        ClientMessage::Scene { .. } => {}
     }
     Ok(())
 }

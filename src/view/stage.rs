@@ -90,6 +90,7 @@ pub struct ListedView {
 const KEPT_FILTERED: usize = 2;
 
 pub(crate) struct LoadedScene {
+    pub(crate) path: PathBuf,
     pub(crate) name: String,
     pub(crate) content: SceneContent,
     pub(crate) profile: Profile,
@@ -109,6 +110,7 @@ impl LoadedScene {
         let name = shown.path.file_name().unwrap_or(shown.path.as_os_str());
         Self {
             name: name.to_string_lossy().into_owned(),
+            path: shown.path,
             content: shown.content,
             profile: shown.profile,
             reader: shown.reader,
@@ -119,6 +121,7 @@ impl LoadedScene {
     /// The scene as its file is now, after filters.
     pub(crate) fn read_again(&self, filters: &SceneFilters) -> Result<Self> {
         Ok(Self {
+            path: self.path.clone(),
             name: self.name.clone(),
             content: (self.reader)(&filters.0)?,
             profile: self.profile,
@@ -165,6 +168,8 @@ impl LoadedScene {
 #[derive(Debug, Clone)]
 pub(crate) struct Stage {
     pub(crate) generation: u32,
+    /// Place of the first scene in its sequence; 0 without one.
+    pub(crate) number: usize,
     pub(crate) scenes: Vec<Arc<LoadedScene>>,
 }
 

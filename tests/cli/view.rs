@@ -139,6 +139,17 @@ fn wrong_flags_are_refused_before_the_scene_is_read() {
 }
 
 #[test]
+fn a_sequence_is_not_watched() {
+    let place = Place::new();
+    let island = format!("{}/scenes/island.ply", env!("CARGO_MANIFEST_DIR"));
+    for number in 1..=2 {
+        std::fs::copy(&island, place.path(&format!("t_{number}.ply"))).unwrap();
+    }
+    place.expect_error(2, &["view", "t_*.ply", "--watch"], &["--watch", "a sequence"]);
+    Viewer::of(&place, "t_*.ply", &["--no-open"]).end();
+}
+
+#[test]
 fn a_taken_port_is_passed_over_and_ten_taken_ones_are_named() {
     let place = Place::new();
     let first = Viewer::start(&place, &[]);

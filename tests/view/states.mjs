@@ -86,6 +86,68 @@ const select = async (page, id, option) => {
 	await exact(page)
 }
 
+// ---- A sequence ----
+
+const TURNING = "turning'; 1"
+mkdirSync(join(folder, TURNING))
+for (const number of [1, 2, 3]) {
+	sh(`quadrille convert ${quoted(SCENE)} --rotate 0,${20 * number},0 -o ${quoted(`${TURNING}/t_${number}.ply`)}`)
+}
+await shown([TURNING, "--cameras", CAMERAS], async page => {
+	const heading = async () => {
+		await page.waitForFunction(() => document.getElementById("scene-now").textContent !== "")
+		return text(page, "scene")
+	}
+	await check("state: a scene of a sequence", async () => {
+		await size(page, 160, 96)
+		await tab(page, "path")
+		expect((await heading()) === "t_1.ply", `the heading is ${await heading()}`)
+		const first = await canvas(page)
+		await page.fill("#scene-number", "2")
+		await page.waitForFunction(() => document.getElementById("scene").textContent === "t_3.ply")
+		await exact(page)
+		expect(differing(await canvas(page), first) > 100, "the picture is that of the first scene")
+		expect((await text(page, "scene-now")) === "3 of 3", await text(page, "scene-now"))
+		const remark = await equals(page)
+		const command = await copied(page, folder)
+		expect(command.includes("t_3.ply"), command)
+		return remark
+	})
+	await check("state: a film of a sequence, byte by byte that of the copied command", async () => {
+		await tab(page, "path")
+		await page.selectOption("#path-fps", "24")
+		await page.click("#key-add")
+		await key(page, "ArrowLeft", "ArrowUp")
+		await exact(page)
+		await page.click("#key-add")
+		await page.fill("#keys li:nth-child(2) input", "0.25")
+		await page.locator("#keys li:nth-child(2) input").blur()
+		const path = await downloaded(page, "path-save")
+		writeFileSync(join(folder, path.name), path.bytes)
+		const film = await downloaded(page, "film-save")
+		const command = await value(page, "film-command")
+		rmSync(join(folder, film.name), {force: true})
+		sh(command)
+		expect(film.bytes.equals(readFileSync(join(folder, film.name))), `the film is not that of ${command}`)
+		for (const [frame, scene] of [["0", "t_1.ply"], ["6", "t_3.ply"], ["3", "t_2.ply"]]) {
+			await page.fill("#path-time", frame)
+			await page.waitForFunction(name => document.getElementById("scene").textContent === name, scene)
+		}
+		return command.slice(0, 120)
+	})
+	await check("the scenes are played before a camera that rests", async () => {
+		for (let i = 0; i < 2; i++) await page.locator("#keys button[title='Delete key']").first().click()
+		await exact(page)
+		const eye = await value(page, "eye")
+		await page.fill("#scene-number", "0")
+		await page.waitForFunction(() => document.getElementById("scene").textContent === "t_1.ply")
+		await page.click("#play")
+		await page.waitForFunction(() => document.getElementById("scene").textContent === "t_3.ply")
+		await exact(page)
+		expect((await value(page, "eye")) === eye, "the camera moved")
+	})
+})
+
 // ---- Splats of two scenes ----
 
 await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
@@ -445,6 +507,27 @@ await shown([SCENE, "--with", SECOND, "--photos", photos], async page => {
 		}
 		await page.uncheck("#pixel-rings")
 		return `${rows} splats`
+	})
+	await check("outlines of the splats that are seen lie over the exact picture, until the camera moves", async () => {
+		await tab(page, "view")
+		await page.check("#overlay-splats")
+		await page.waitForFunction(() => document.getElementById("lines-seen").getAttribute("d"))
+		const outlines = (await page.getAttribute("#lines-seen", "d")).split("Z").length - 1
+		const note = await text(page, "seen-note")
+		const [drawn, all] = note.match(/\d+/g).map(Number)
+		expect(outlines === drawn && drawn > 100 && drawn <= all, `${outlines} outlines, ${note}`)
+		await page.locator("#stage").focus()
+		await page.keyboard.down("ArrowLeft")
+		await page.waitForFunction(() => !document.getElementById("lines-seen").getAttribute("d"))
+		await page.keyboard.up("ArrowLeft")
+		await exact(page)
+		await page.waitForFunction(() => document.getElementById("lines-seen").getAttribute("d"))
+		await equals(page)
+		await page.uncheck("#overlay-splats")
+		await page.waitForFunction(() => !document.getElementById("lines-seen").getAttribute("d"))
+		await key(page, "h")
+		await settled(page)
+		return note
 	})
 	await check("letters move the camera after a choice by the pointer and on a check box", async () => {
 		await tab(page, "view")

@@ -103,10 +103,10 @@ export function viewAt(app, x, y, w, h, scale) {
 	return best
 }
 
-// Ellipses of the splats of a probed pixel.
-export function rings({splats}) {
+// Path of the ellipses of splats.
+export function rings(outlines) {
 	const point = ([[x, y], cosine, sine], turn) =>
 		[x + Math.cos(turn) * cosine[0] + Math.sin(turn) * sine[0], y + Math.cos(turn) * cosine[1] + Math.sin(turn) * sine[1]].map(v => v.toFixed(1)).join(" ")
 	const turns = Array.from({length: RING}, (_, i) => (2 * Math.PI * i) / RING)
-	return splats.filter(({outline}) => outline).map(({outline}) => `M${turns.map(turn => point(outline, turn)).join("L")}Z`).join("")
+	return outlines.map(outline => `M${turns.map(turn => point(outline, turn)).join("L")}Z`).join("")
 }

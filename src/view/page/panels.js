@@ -366,10 +366,11 @@ export function createPanels(app) {
 		}
 		busy = false
 	}
-	for (const name of ["cameras", "axes", "grid"]) {
+	for (const name of Object.keys(app.overlay)) {
 		on(`overlay-${name}`, () => {
 			app.overlay = {...app.overlay, [name]: $(`overlay-${name}`).checked}
 			app.refresh()
+			return app.outline()
 		}, "change")
 	}
 	app.viewAt = (x, y) => {
@@ -438,6 +439,7 @@ export function createPanels(app) {
 		app.fps = Number(rate)
 		app.refresh()
 	})
+	on("scene-number", () => app.choose(Number($("scene-number").value)), "input")
 	on("path-time", () => app.seek(Number($("path-time").value)), "input")
 
 	function listKeys() {
@@ -571,7 +573,15 @@ export function createPanels(app) {
 		showDetails()
 		pressed("probe", app.cursor !== null)
 		const {keys, fps, frame, film} = app
-		disabled(["play", "path-save", "path-time"], keys.length < 2)
+		const {sequence} = app.welcome
+		$("scene-row").hidden = !sequence
+		if (sequence) {
+			$("scene-number").max = sequence.length - 1
+			field("scene-number", app.number)
+			text("scene-now", `${app.number + 1} of ${sequence.length}`)
+		}
+		disabled(["path-save", "path-time"], keys.length < 2)
+		disabled(["play"], keys.length < 2 && !sequence)
 		disabled(["film-save"], keys.length < 2 || Boolean(film))
 		text("play", app.playing ? "Stop" : "Play")
 		const seconds = keys.reduce((sum, key) => sum + key.seconds, 0)
@@ -693,7 +703,10 @@ export function createPanels(app) {
 		for (const [kind, path] of Object.entries(overlay.paths(app, w, h))) $(`lines-${kind}`).setAttribute("d", path)
 		text("grid-step", app.overlay.grid ? `of ${number(overlay.gridStep(app.welcome.radius))} units` : "")
 		const ringed = probe && tab === "pixel" && $("pixel-rings").checked && app.isHere(probe.shot)
-		$("lines-splats").setAttribute("d", ringed ? overlay.rings(probe) : "")
+		$("lines-splats").setAttribute("d", ringed ? overlay.rings(probe.splats.flatMap(({outline}) => (outline ? [outline] : []))) : "")
+		const {path, drawn, all} = (app.overlay.splats && !app.mapHere() && app.outlines) || {}
+		if ($("lines-seen").getAttribute("d") !== (path ?? "")) $("lines-seen").setAttribute("d", path ?? "")
+		text("seen-note", all === undefined ? "" : `(${drawn} of ${all})`)
 		$("marker").hidden = !at
 		if (at) put("marker", {left: left + ((at.x + 0.5) / w) * width, top: top + ((at.y + 0.5) / h) * height})
 	}

@@ -2,6 +2,7 @@
 
 import * as camera from "./camera.js"
 import {createControls} from "./controls.js"
+import {rings} from "./overlay.js"
 import {$, createPanels} from "./panels.js"
 
 const PROTOCOL = 1
@@ -50,7 +51,9 @@ const app = {
 	map: null, // { id, shot, request, progress, info, picture }
 	metrics: null, // Of the two pictures of the still.
 	probe: null, // Last answer, with the camera and the point on the surface.
-	overlay: {cameras: false, axes: false, grid: false}, // Lines over the picture.
+	overlay: {cameras: false, axes: false, grid: false, splats: false}, // Lines over the picture.
+	outlines: null, // Of the splats of the exact picture: their path, and how many they are of all.
+	number: 0, // Of the chosen scene of a sequence.
 	ruler: null, // One or two points whose distance is measured.
 	keys: [],
 	flight: null, // Cameras of the path through the keys, and the text of its file.
@@ -207,7 +210,7 @@ app.connected = () => socket?.readyState === WebSocket.OPEN && app.welcome !== n
 
 // Something that changes the picture: a frame at the next tick, a still once the input rests.
 app.changed = () => {
-	app.still = app.metrics = null
+	app.still = app.metrics = app.outlines = null
 	if (app.map && !app.map.request.pinned) app.hideMap()
 	app.card(null)
 	if (app.nothing) app.banner(null)
@@ -283,9 +286,12 @@ app.fly = async () => {
 }
 
 app.play = async () => {
-	const {cameras, fps} = await app.fly()
+	// Without a path, this camera sees the scenes of the sequence.
+	const alone = app.keys.length < 2 && app.welcome.sequence
+	const {cameras, fps} = alone ? {cameras: alone.map(() => app.cam()), fps: app.fps} : await app.fly()
 	app.interrupt()
-	app.playing = {cameras, fps, start: performance.now() - (1000 * app.frame) / fps, index: -1}
+	const first = alone ? app.number % (alone.length - 1) : app.frame
+	app.playing = {cameras, fps, start: performance.now() - (1000 * first) / fps, index: -1}
 	wake()
 }
 
@@ -294,7 +300,20 @@ app.seek = async frame => {
 	const {cameras} = await app.fly()
 	app.interrupt()
 	app.frame = camera.clamp(frame, 0, cameras.length - 1)
+	follow(app.frame, cameras.length)
 	app.setPose(...standing(cameras[app.frame]))
+}
+
+// Shows a scene of the sequence, on all pages.
+app.choose = number => {
+	if (number === app.number) return
+	app.number = number
+	app.send({t: "scene", number})
+}
+// Shows the scene of a frame of the path, as its film does.
+function follow(frame, frames) {
+	const {sequence} = app.welcome
+	if (sequence) app.choose(Math.floor((frame * sequence.length) / frames))
 }
 
 // The command of the film, and the names of its files.
@@ -333,6 +352,7 @@ function advance(now) {
 	app.frame = next >= cameras.length ? 0 : next // Played to its end, it begins again.
 	if (next >= cameras.length) app.playing = null
 	else app.playing.index = next
+	follow(Math.min(next, cameras.length - 1), cameras.length)
 	app.setPose(...standing(cam))
 }
 
@@ -504,6 +524,7 @@ function onWelcome(message) {
 	const renewed = old && (old.version !== message.version || old.commit !== message.commit)
 	if (message.protocol !== PROTOCOL || renewed) return refuse(UPDATED, "Reload")
 	app.welcome = message
+	app.number = message.number
 	attempts = 0
 	farewell = undefined
 	app.banner(null)
@@ -521,8 +542,9 @@ function onWelcome(message) {
 	app.changed()
 }
 
-function onScene({scenes, warning, note}) {
+function onScene({scenes, number, warning, note}) {
 	app.welcome.scenes = scenes
+	app.number = number
 	if (warning) return app.note(warning, true, "reload")
 	if (note) app.note(note, false, "reload")
 	app.fill()
@@ -633,6 +655,7 @@ async function onWhole(header, blob) {
 	put({seq, mode: still.show.mode, pictures: {...still.pictures}})
 	if (!still.wanted.every(wanted => still.exact[wanted])) return
 	setState("EXACT")
+	app.attempt(app.outline)
 	app.nothing = header.empty && !still.show.b
 	if (app.nothing) app.banner("No splats in view.", "Home", app.goHome)
 }
@@ -755,6 +778,15 @@ app.probeAt = async (x, y) => {
 	app.probe = {...answer, shot}
 	app.refresh()
 	return app.probe
+}
+
+// Outlines of the splats that are seen, while the picture is exact.
+app.outline = async () => {
+	const shot = ofPixels(app.shot(app.shown()))
+	if (!app.overlay.splats || app.state !== "EXACT" || app.isMesh(shot.source)) return
+	const {outlines, all} = await app.request({t: "outlines", shot})
+	if (app.state === "EXACT" && app.isHere(shot)) app.outlines = {path: rings(outlines), drawn: outlines.length, all}
+	app.refresh()
 }
 
 app.centre = point => app.glide(camera.focus(app.pose, point), null, app.lens)

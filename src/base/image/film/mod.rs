@@ -23,9 +23,15 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::Frame;
+use crate::math::index;
 pub use facts::FilmFacts;
 pub use rate::FrameRate;
 pub use reader::{FilmReader, is_film_name};
+
+/// The scene that a frame shows, from 0 on, where `scenes` are distributed evenly over `frames`.
+pub fn scene_of_frame(frame: usize, frames: usize, scenes: usize) -> usize {
+    index(frame as u64 * scenes as u64 / (frames as u64).max(1))
+}
 
 /// The format of a film.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

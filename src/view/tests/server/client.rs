@@ -18,7 +18,8 @@ use quadrille_scene::formats::ply::PlyWriter;
 use quadrille_scene::{Camera, Intrinsics, Scene, SceneInput, load_table};
 use quadrille_suite::Program;
 use quadrille_view::{
-    Access, Commands, Control, ListedView, OpenScene, SceneContent, Show, ShownScene, serve,
+    Access, Commands, Control, ListedView, OpenScene, SceneContent, Sequence, Show, ShownScene,
+    serve,
 };
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
@@ -51,6 +52,8 @@ pub(crate) struct Options {
     pub(crate) idle_exit: Option<Duration>,
     pub(crate) photo: Option<quadrille_base::image::Frame>,
     pub(crate) opener: Option<Arc<dyn OpenScene>>,
+    /// Number of scenes of a sequence in place of the first scene.
+    pub(crate) sequence: Option<u64>,
 }
 
 /// Writes a scene of a number of splats as PLY.
@@ -138,6 +141,7 @@ pub(crate) fn show_of(
     });
     Ok(Show {
         scenes: paths.iter().map(|path| shown(path)).collect::<Result<_>>()?,
+        sequence: None,
         views: views.collect(),
         target: [0.0; 3],
         up: [0.0, -1.0, 0.0],
@@ -162,7 +166,13 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let [first, second] = ["first.ply", "second.ply"].map(|name| folder.path().join(name));
         write_scene(&first, options.splats.unwrap_or(2000), 1);
-        let mut paths = vec![&*first];
+        let numbered = (1..=options.sequence.unwrap_or(0)).map(|number| {
+            let path = folder.path().join(format!("time_{number}.ply"));
+            write_scene(&path, 500, number);
+            path
+        });
+        let numbered: Vec<_> = numbered.collect();
+        let mut paths = vec![numbered.first().map_or(&*first, |path| path)];
         if options.second {
             write_scene(&second, 1000, 2);
             paths.push(&second);
@@ -173,7 +183,12 @@ impl Server {
             path
         });
         let show = show_of(&paths, photo.as_deref(), options.opener).unwrap();
-        let show = Show { watch: options.watch, ..show };
+        let sequence = (!numbered.is_empty()).then(|| Sequence {
+            names: (1..=numbered.len()).map(|number| format!("time_{number}.ply")).collect(),
+            path: "time_*.ply".into(),
+            reader: Arc::new(move |number| shown(&numbered[number])),
+        });
+        let show = Show { watch: options.watch, sequence, ..show };
         let access = Access {
             bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: 0,

@@ -17,3 +17,4 @@ mod matrix;
 mod openings;
 mod pictures;
 mod reload;
+mod sequence;

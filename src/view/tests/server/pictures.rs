@@ -14,17 +14,17 @@ use serde_json::{Value, json};
 use super::client::{Options, Received, Server, camera, placed, request, shot, show, source};
 
 const BACKGROUND: [f32; 3] = [0.2, 0.4, 0.6];
-const SIZE: [u32; 2] = [320, 180];
+pub(crate) const SIZE: [u32; 2] = [320, 180];
 
 /// The picture that the program draws, over the background.
-fn drawn(server: &Server, file: &str, camera: &Camera, profile: &str) -> Frame {
+pub(crate) fn drawn(server: &Server, file: &str, camera: &Camera, profile: &str) -> Frame {
     let scene = load(server.folder.path().join(file)).unwrap();
     let settings =
         RenderSettings { profile: Profile::named(profile).unwrap(), level: SimdLevel::best() };
     render(&scene.splats, camera, &settings).0.over(BACKGROUND)
 }
 
-fn rgb(frame: &Frame) -> Vec<u8> {
+pub(crate) fn rgb(frame: &Frame) -> Vec<u8> {
     frame.pixels().iter().flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit)).collect()
 }
 
@@ -136,19 +136,26 @@ fn a_film_has_the_frames_of_its_path() {
     page.send(&with(film, &[("t", "film".into())]));
     let bytes = page.picture(6, 4).bytes;
     // The film of the copied command, frame by frame.
+    let expected = film(&server, &flown, 12, &["first.ply"; 4]);
+    assert!(bytes == expected, "{} bytes, {} expected", bytes.len(), expected.len());
+}
+
+/// The film of a path in which each frame shows a scene.
+pub(crate) fn film(server: &Server, flown: &Value, fps: u32, scenes: &[&str]) -> Vec<u8> {
     let text = flown["camera_path"].as_str().unwrap();
     let cameras = load_bytes(text.as_bytes(), &CameraOptions::default()).unwrap().cameras;
+    assert_eq!(cameras.len(), scenes.len());
     let format = if FilmFormat::Mp4.is_built() { FilmFormat::Mp4 } else { FilmFormat::Apng };
-    let rate = FrameRate { numerator: 12, denominator: 1 };
-    let mut expected = Vec::new();
-    let facts = FilmFacts { size: SIZE, frames: 4, rate };
-    let mut writer = FilmWriter::begin(format, &mut expected, facts).unwrap();
-    for camera in &cameras {
-        let picture = drawn(&server, "first.ply", camera, "inria");
+    let rate = FrameRate { numerator: fps, denominator: 1 };
+    let mut bytes = Vec::new();
+    let facts = FilmFacts { size: SIZE, frames: cameras.len().try_into().unwrap(), rate };
+    let mut writer = FilmWriter::begin(format, &mut bytes, facts).unwrap();
+    for (camera, scene) in cameras.iter().zip(scenes) {
+        let picture = drawn(server, scene, camera, "inria");
         writer.push(&format.prepare(&picture, Some(BACKGROUND)).unwrap()).unwrap();
     }
     writer.finish().unwrap();
-    assert!(bytes == expected, "{} bytes, {} expected", bytes.len(), expected.len());
+    bytes
 }
 
 #[test]
