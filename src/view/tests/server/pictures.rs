@@ -136,12 +136,12 @@ fn a_film_has_the_frames_of_its_path() {
     page.send(&with(film, &[("t", "film".into())]));
     let bytes = page.picture(6, 4).bytes;
     // The film of the copied command, frame by frame.
-    let expected = film(&server, &flown, 12, &["first.ply"; 4]);
+    let expected = film_of(&server, &flown, 12, &["first.ply"; 4]);
     assert!(bytes == expected, "{} bytes, {} expected", bytes.len(), expected.len());
 }
 
 /// The film of a path in which each frame shows a scene.
-pub(crate) fn film(server: &Server, flown: &Value, fps: u32, scenes: &[&str]) -> Vec<u8> {
+pub(crate) fn film_of(server: &Server, flown: &Value, fps: u32, scenes: &[&str]) -> Vec<u8> {
     let text = flown["camera_path"].as_str().unwrap();
     let cameras = load_bytes(text.as_bytes(), &CameraOptions::default()).unwrap().cameras;
     assert_eq!(cameras.len(), scenes.len());

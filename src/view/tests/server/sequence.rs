@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::client::{Options, Page, Server, camera, placed, request, shot, show};
-use super::pictures::{SIZE, drawn, film, rgb};
+use super::pictures::{SIZE, drawn, film_of, rgb};
 
 fn started(scenes: u64) -> Server {
     Server::start(Options { sequence: Some(scenes), ..Options::default() })
@@ -56,7 +56,7 @@ fn a_film_shows_all_scenes_whichever_is_shown() {
     page.send(&request);
     let bytes = page.picture(6, 4).bytes;
     let scenes = [["time_1.ply"; 3].as_slice(), &["time_2.ply"; 2]].concat();
-    assert!(bytes == film(&server, &flown, 8, &scenes));
+    assert!(bytes == film_of(&server, &flown, 8, &scenes));
 }
 
 #[test]
