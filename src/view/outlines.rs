@@ -9,7 +9,7 @@ use quadrille_render::preprocess::exact::ExactSplat;
 use quadrille_scene::{Camera, Splats};
 
 /// Largest number of outlines in an answer. Pages draw this many within a frame, and more would cover the picture.
-const MAX_OUTLINES: usize = 2000;
+const MAX_OUTLINES: usize = 6000;
 
 /// Centre, `a` and `b` of an ellipse in pixels: its points are `centre + a cos t + b sin t`.
 pub(crate) type Outline = [[f32; 2]; 3];
@@ -60,9 +60,9 @@ mod tests {
         let none = u32::MAX;
         let (largest, all) = seen(&[7, none, 3, 3, 9, 7, 3, none, 1]);
         assert_eq!((largest, all), (vec![3, 7, 1, 9], 4));
-        let many: Vec<u32> = (0..3000).rev().collect();
+        let many: Vec<u32> = (0..9000).rev().collect();
         let (largest, all) = seen(&many);
-        assert_eq!((largest.len(), all), (MAX_OUTLINES, 3000));
+        assert_eq!((largest.len(), all), (MAX_OUTLINES, 9000));
         assert!(largest.is_sorted());
     }
 }

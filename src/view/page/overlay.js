@@ -7,7 +7,8 @@ const FRUSTUM = 0.08 // Depth of a camera's pyramid in radii of the content.
 const MOST_VIEWS = 500 // Pyramids; of more views, every Nth has one.
 const GRID_LINES = 10 // On each side of the middle.
 const HIT_PX = 12 // Distance of a click from a camera.
-const RING = 32 // Chords of the ellipse of a splat.
+const RING = {few: 32, many: 16} // Chords of the ellipse of a splat, by the number of ellipses.
+const FEW = 100
 const CLIP = 1e-3 // Depth in radii at which lines end before the eye.
 
 const corners = [
@@ -107,6 +108,7 @@ export function viewAt(app, x, y, w, h, scale) {
 export function rings(outlines) {
 	const point = ([[x, y], cosine, sine], turn) =>
 		[x + Math.cos(turn) * cosine[0] + Math.sin(turn) * sine[0], y + Math.cos(turn) * cosine[1] + Math.sin(turn) * sine[1]].map(v => v.toFixed(1)).join(" ")
-	const turns = Array.from({length: RING}, (_, i) => (2 * Math.PI * i) / RING)
+	const chords = outlines.length > FEW ? RING.many : RING.few
+	const turns = Array.from({length: chords}, (_, i) => (2 * Math.PI * i) / chords)
 	return outlines.map(outline => `M${turns.map(turn => point(outline, turn)).join("L")}Z`).join("")
 }

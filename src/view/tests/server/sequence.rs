@@ -106,7 +106,7 @@ fn outlines_are_those_of_the_splats_that_are_seen() {
     let answer = page.text("outlines");
     let outlines = answer["outlines"].as_array().unwrap();
     let all = answer["all"].as_u64().unwrap();
-    assert!(all > 100 && outlines.len() as u64 == all.min(2000), "{} of {all}", outlines.len());
+    assert!(all > 100 && outlines.len() as u64 == all.min(6000), "{} of {all}", outlines.len());
     // The largest splat of a pixel is listed by the probe with the same outline.
     page.send(&json!({"t": "probe", "id": 4, "shot": shot(&placed(0.2), SIZE), "x": 160, "y": 90}));
     let probe = page.text("probe");
