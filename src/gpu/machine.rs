@@ -63,7 +63,8 @@ impl Machine {
     }
 
     /// Prepares the machine for the first frame of a sequence, or for the frame after `before`, like
-    /// [`Simulator::in_sequence`]. The software renderer and the accelerator start every frame with empty caches.
+    /// [`Simulator::in_sequence`]. The accelerator keeps the order of the frame before if its configuration says so. The
+    /// software renderer starts every frame alike.
     #[must_use]
     pub fn in_sequence(self, before: Option<&Outcome>) -> Self {
         match self {
@@ -71,7 +72,11 @@ impl Machine {
                 let before = before.and_then(Outcome::pipeline);
                 Self::Pipeline(method, Box::new(simulator.in_sequence(before)))
             }
-            other => other,
+            Self::Gscore(accelerator) => {
+                let before = before.and_then(Outcome::gscore);
+                Self::Gscore(Box::new(accelerator.in_sequence(before)))
+            }
+            Self::Compute(renderer) => Self::Compute(renderer),
         }
     }
 

@@ -62,6 +62,14 @@ impl Outcome {
         }
     }
 
+    /// Result of the accelerator; `None` for other methods.
+    pub fn gscore(&self) -> Option<&GscoreResult> {
+        match self {
+            Self::Gscore(result) => Some(result),
+            Self::Pipeline(..) | Self::Compute(_) => None,
+        }
+    }
+
     /// Cycles of units, in pipeline order; empty for the accelerator.
     pub fn units(&self) -> Vec<UnitCycles> {
         match self {

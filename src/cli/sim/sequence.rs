@@ -19,9 +19,10 @@ const EYES: [(&str, f64); 2] = [("left", -0.5), ("right", 0.5)];
 /// Flags for views that form frames.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct SequenceFlags {
-    /// Draw the views as frames of one run: the L2 also caches the reads of vertex shading, and begins each frame with
+    /// Draw the views as frames of one run. In the graphics pipeline, the L2 also caches the reads of vertex shading, and begins each frame with
     /// the content from the end of the previous frame, without dirty lines. Between frames, dirty colours
-    /// are written back and stencil and depth values are cleared, in no time; all other caches begin empty
+    /// are written back and stencil and depth values are cleared, in no time; all other caches begin empty. The
+    /// accelerator keeps the order of its splats with `--set gscore.order=kept`
     #[arg(long)]
     pub(super) warm: bool,
     /// Draw each view twice, from points half this distance to the left and to the right of the camera
@@ -32,9 +33,11 @@ pub(super) struct SequenceFlags {
 
 impl SequenceFlags {
     pub(super) fn check(self, methods: &[Method]) -> Result<()> {
-        match methods.iter().find(|method| !method.is_pipeline()) {
+        let starts_alike = |method: &&Method| matches!(method, Method::Compute(_));
+        match methods.iter().find(starts_alike) {
             Some(other) if self.warm => {
-                let other = format!("--method {}, which has no pipeline", other.name());
+                let other =
+                    format!("--method {}, which keeps nothing between frames", other.name());
                 Err(Error::conflict("--warm", other))
             }
             _ => Ok(()),
@@ -70,6 +73,8 @@ struct Sums {
     ms: f64,
     dram_read_bytes: Option<u64>,
     dram_written_bytes: Option<u64>,
+    /// Bytes read and written; the accelerator states no others.
+    dram_bytes: Option<u64>,
 }
 
 impl Sums {
@@ -78,11 +83,16 @@ impl Sums {
         let sum = |of: fn(&Traffic) -> u64| {
             Some(run.outcome.pipeline()?.traffic.clients().iter().map(|client| of(client)).sum())
         };
+        let of_stages = || {
+            let stages = &run.outcome.gscore()?.counts.stages;
+            Some(stages.iter().map(|stage| stage.bytes).sum())
+        };
         Self {
             cycles,
             ms: simulated.ms(cycles),
             dram_read_bytes: sum(|t| t.dram_read_bytes),
             dram_written_bytes: sum(|t| t.dram_written_bytes),
+            dram_bytes: sum(|t| t.dram_read_bytes + t.dram_written_bytes).or_else(of_stages),
         }
     }
 
@@ -93,6 +103,7 @@ impl Sums {
             ms: self.ms + other.ms,
             dram_read_bytes: sum(self.dram_read_bytes, other.dram_read_bytes),
             dram_written_bytes: sum(self.dram_written_bytes, other.dram_written_bytes),
+            dram_bytes: sum(self.dram_bytes, other.dram_bytes),
         }
     }
 }
@@ -148,7 +159,7 @@ impl Sequence {
     }
 
     pub(super) fn table(&self) -> String {
-        let headings = ["<frame", "<method", "cycles", "ms", "MB read", "MB written"];
+        let headings = ["<frame", "<method", "cycles", "ms", "MB read", "MB written", "MB"];
         let mut table = TextTable::new(&headings);
         let mb = |bytes: Option<u64>| or_dash(bytes, |bytes| format!("{:.3}", bytes as f64 / 1e6));
         let mut rows = |name: &str, sums: &[Sums]| {
@@ -160,6 +171,7 @@ impl Sequence {
                     format!("{:.3}", sum.ms),
                     mb(sum.dram_read_bytes),
                     mb(sum.dram_written_bytes),
+                    mb(sum.dram_bytes),
                 ]);
             }
         };

@@ -72,6 +72,15 @@ impl TileLists {
         Self { entries, ends }
     }
 
+    /// Lists with the given entries of each tile.
+    pub(crate) fn of_tiles(tiles: &[Vec<u32>]) -> Self {
+        let ends = tiles.iter().scan(0, |end, tile| {
+            *end += tile.len();
+            Some(*end)
+        });
+        Self { ends: ends.collect(), entries: tiles.concat() }
+    }
+
     /// Number of entries of all lists: pairs of a splat and a tile.
     pub fn pairs(&self) -> u64 {
         self.entries.len() as u64

@@ -1,9 +1,12 @@
 //! Model of a frame on the accelerator: the picture, and the time of the overlapping stages.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cull::Bitmaps;
+use super::kept_order::{KeptCounts, KeptOrder, SortOrder};
 use super::render::{self, TileWork};
 use super::sort::{SortWork, chunk_cycles};
 use super::spec::GscoreSpec;
@@ -16,6 +19,7 @@ use crate::draw::Draw;
 use crate::warp::fragment::FragmentShader;
 use quadrille_base::choice;
 use quadrille_base::image::Frame;
+use quadrille_base::image::metrics::{self, Protocol};
 use quadrille_base::math::whole;
 use quadrille_base::shading::StopRule;
 use quadrille_base::units::cycles_to_ms;
@@ -80,6 +84,9 @@ documented! {
         pub stages: Vec<GscoreStage>,
         /// Clock in MHz.
         pub clock_mhz: f64,
+        /// Pairs of a frame that keeps the order of the frame before; absent for others.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub kept: Option<KeptCounts>,
     }
 }
 
@@ -88,6 +95,8 @@ documented! {
 pub struct GscoreResult {
     /// Cycles, energy and work of all stages.
     pub counts: GscoreCounts,
+    /// Order that the next frame of a sequence keeps.
+    pub(crate) order: Option<Arc<KeptOrder>>,
     /// Clock of the emulated GPU in MHz, for comparisons.
     pub(crate) gpu_clock_mhz: f64,
     /// Rendered picture.
@@ -134,12 +143,20 @@ impl GscoreResult {
 #[derive(Debug, Clone)]
 pub struct Gscore {
     config: Config,
+    /// Order of the frame before.
+    before: Option<Arc<KeptOrder>>,
 }
 
 impl Gscore {
     pub(crate) fn new(config: &Config) -> Result<Self> {
         config.validate()?;
-        Ok(Self { config: config.clone() })
+        Ok(Self { config: config.clone(), before: None })
+    }
+
+    /// Prepares the accelerator for the frame after `before`, whose order it keeps if `gscore.order` says so.
+    #[must_use]
+    pub(crate) fn in_sequence(self, before: Option<&GscoreResult>) -> Self {
+        Self { before: before.and_then(|before| before.order.clone()), ..self }
     }
 
     /// Renders the splats of `draw`. `scene` holds the counts of the whole scene, which culling has to process.
@@ -166,36 +183,65 @@ impl Gscore {
             size: [draw.width, draw.height],
             stop: STOP,
         };
-        let lists = TileLists::new(draw, TileTest::OrientedBox);
-        let bitmaps = Bitmaps::new(draw, &lists);
-        let blocks = picture::blocks(draw, &block_draw, &lists, task);
+        let sorted = TileLists::new(draw, TileTest::OrientedBox);
+        let keeps = spec.order == SortOrder::Kept;
+        let updated = self.before.as_ref().filter(|_| keeps);
+        let updated = updated.and_then(|before| before.updated(draw, &sorted, spec));
+        let lists = updated.as_ref().map_or(&sorted, |updated| &updated.lists);
+        let bitmaps = Bitmaps::new(draw, lists);
+        let blocks = picture::blocks(draw, &block_draw, lists, task);
         let tiles: Vec<_> = (blocks.par_iter().enumerate())
             .map(|(tile, block)| TileWork::new(bitmaps.tile(tile), block.subtile_ends, spec))
             .collect();
-        let mut sort = SortWork::default();
-        (0..lists.tiles()).for_each(|tile| sort.add_tile(lists.tile(tile).len() as u64, spec));
+        let sort =
+            updated.as_ref().map_or_else(|| SortWork::of(lists, spec), |updated| updated.sort);
         let entries: u64 = tiles.iter().map(|tile| tile.entries).sum();
         let pairs = lists.pairs();
+        let frame = picture::frame(draw, &blocks);
+        let kept = updated.as_ref().map(|updated| {
+            let exact = picture::frame(draw, &picture::blocks(draw, &block_draw, &sorted, task));
+            let compared = metrics::compare(&frame, &exact, Protocol::Float);
+            let psnr_vs_sorted_db = compared.ok().and_then(|compared| compared.psnr_db);
+            KeptCounts { psnr_vs_sorted_db, ..updated.counts }
+        });
+        // Pairs that are written to memory by tile, and pairs that the sort reads and writes.
+        let [listed, read, written] = match &kept {
+            None => [pairs; 3],
+            Some(kept) => [kept.incoming, kept.table_pairs + kept.incoming, pairs],
+        };
+        let spans = if keeps { 2 * spec.span_bytes * draw.splats.len() as u64 } else { 0 };
+        let passes = 2 * spec.passes_in_memory * sort.passed_pairs;
+        let depths = if keeps { entries * spec.depth_bytes } else { 0 };
         let work = scene.workload(draw);
         let culling = (work.splats * spec.culling_cycles).div_ceil(spec.culling_units);
         let preprocessed = work.preprocess_bytes(&config.kernels);
         let stages = [
-            // Pairs are written to memory by tile and read back for the sort.
-            stage(StageName::Cull, culling, preprocessed + pairs * spec.pair_bytes, spec),
-            stage(StageName::Sort, sort.cycles(spec), 2 * pairs * spec.pair_bytes, spec),
+            stage(StageName::Cull, culling, preprocessed + listed * spec.pair_bytes + spans, spec),
+            stage(
+                StageName::Sort,
+                sort.cycles(spec),
+                (read + written + passes) * spec.pair_bytes,
+                spec,
+            ),
             stage(
                 StageName::Render,
                 render::cycles(&tiles, spec),
                 entries * (spec.entry_bytes + spec.pair_bytes)
+                    + depths
                     + u64::from(draw.width) * u64::from(draw.height) * PIXEL_BYTES,
                 spec,
             ),
         ];
-        let mut tile_pairs = (0..lists.tiles()).map(|tile| lists.tile(tile).len() as u64);
+        let mut tile_pairs = (0..sorted.tiles()).map(|tile| sorted.tile(tile).len() as u64);
         let first_tile = tile_pairs.find(|pairs| *pairs > 0);
         let first_chunk = chunk_cycles(first_tile.unwrap_or(0).min(spec.chunk), spec);
         let [frame_cycles, raster_cycles] =
             [&stages[..], &stages[1..]].map(|stages| overlapped(stages, spec) + first_chunk);
+        let read = tiles.iter().map(|tile| tile.entries);
+        let order = keeps.then(|| match updated {
+            None => KeptOrder::first(draw, &sorted),
+            Some(updated) => updated.written(draw, read),
+        });
         let energy = |cycles: u64, stages: &[GscoreStage]| {
             let bytes: u64 = stages.iter().map(|stage| stage.bytes).sum();
             spec.power_w * cycles as f64 / (spec.clock_mhz * 1e3) + config.energy.dram_mj(bytes)
@@ -214,9 +260,11 @@ impl Gscore {
                 fragments_blended: blocks.iter().map(|block| block.lanes.blended).sum(),
                 stages: stages.to_vec(),
                 clock_mhz: spec.clock_mhz,
+                kept,
             },
+            order: order.map(Arc::new),
             gpu_clock_mhz: config.gpu.clock_mhz,
-            frame: picture::frame(draw, &blocks),
+            frame,
         }
     }
 }

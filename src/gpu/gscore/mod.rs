@@ -13,6 +13,7 @@
 
 pub mod accelerator;
 pub mod cull;
+pub mod kept_order;
 pub mod render;
 pub mod sort;
 pub mod spec;

@@ -1,6 +1,7 @@
 //! Sort of the pairs of a tile: quick-sort units split them into chunks, and a bitonic unit sorts each chunk.
 
 use super::spec::GscoreSpec;
+use crate::compute::assign::TileLists;
 
 /// Work of the sort over all tiles, in cycles of one unit of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -8,18 +9,46 @@ pub(crate) struct SortWork {
     pub(crate) quick_sort: u64,
     pub(crate) bitonic: u64,
     pub chunks: u64,
+    /// Pairs of the passes of the quick-sort units.
+    pub(crate) passed_pairs: u64,
 }
 
 impl SortWork {
+    /// Work of sorting all lists.
+    pub(crate) fn of(lists: &TileLists, spec: &GscoreSpec) -> Self {
+        let mut work = Self::default();
+        (0..lists.tiles()).for_each(|tile| work.add_tile(lists.tile(tile).len() as u64, spec));
+        work
+    }
+
     /// Adds the pairs of a tile. Every pass halves the runs, so `n` chunks take log2(n) passes, rounded up.
     pub(crate) fn add_tile(&mut self, pairs: u64, spec: &GscoreSpec) {
         let chunks = pairs.div_ceil(spec.chunk);
         let full = pairs / spec.chunk;
         let passes = u64::from(chunks.next_power_of_two().trailing_zeros());
+        self.passed_pairs += passes * pairs;
         self.quick_sort += passes * pairs.div_ceil(spec.quick_sort_pairs);
         self.bitonic += full * chunk_cycles(spec.chunk, spec);
         self.bitonic += chunk_cycles(pairs % spec.chunk, spec);
         self.chunks += chunks;
+    }
+
+    /// Adds a chunk that is sorted on the chip.
+    pub(crate) fn add_chunk(&mut self, pairs: u64, spec: &GscoreSpec) {
+        self.bitonic += chunk_cycles(pairs, spec);
+        self.chunks += 1;
+    }
+
+    /// Adds a merge of two tables with `pairs` pairs together. Quick-sort units merge as many pairs per cycle as they sort.
+    pub(crate) fn add_merge(&mut self, pairs: u64, spec: &GscoreSpec) {
+        self.quick_sort += pairs.div_ceil(spec.quick_sort_pairs);
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.quick_sort += other.quick_sort;
+        self.bitonic += other.bitonic;
+        self.chunks += other.chunks;
+        self.passed_pairs += other.passed_pairs;
     }
 
     /// Cycles of the slower kind of unit, when all units of a kind work in parallel.
@@ -50,7 +79,8 @@ mod tests {
         work.add_tile(600, &spec);
         work.add_tile(256, &spec);
         work.add_tile(0, &spec);
-        let expected = SortWork { quick_sort: 1200, bitonic: 3 * 576 + 28 * 8, chunks: 4 };
+        let expected =
+            SortWork { quick_sort: 1200, bitonic: 3 * 576 + 28 * 8, chunks: 4, passed_pairs: 1200 };
         assert_eq!(work, expected);
         assert_eq!(work.cycles(&spec), (3_u64 * 576 + 28 * 8).div_ceil(4));
     }

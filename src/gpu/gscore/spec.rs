@@ -1,5 +1,6 @@
 //! Configuration of GSCore: numbers and rates of its units, memory bandwidth, power and area.
 
+use super::kept_order::SortOrder;
 use quadrille_machine::spec;
 
 spec! {
@@ -29,6 +30,14 @@ spec! {
         bitonic_width: u64 = 16, 2..=65_536, Assumed "as later work lists GSCore's units";
         /// Bytes per pair: depth, splat and bitmap.
         pair_bytes: u64 = 12, 1..=1_024, Assumed "32 bits each";
+        /// Whether each pass of the quick-sort units reads its pairs from memory and writes them back, 0 or 1.
+        passes_in_memory: u64 = 0, 0..=1, Assumed "0: the pairs of a tile stay on the chip between passes";
+        /// Order of blending: `sorted`, or `kept`, which updates the order of the last frame of a sequence.
+        order: SortOrder = SortOrder::Sorted, SortOrder::Sorted..=SortOrder::Kept, Published "GSCore (ASPLOS 2024); `kept` is the order of Neo (arXiv 2511.12930)";
+        /// Bytes of a depth that rendering cores write back per entry, in a kept order.
+        depth_bytes: u64 = 4, 0..=64, Assumed "32 bits";
+        /// Bytes per projected splat that state its tiles in the last frame, read and written, in a kept order.
+        span_bytes: u64 = 8, 0..=64, Assumed "four bounds of 16 bits, by which incoming and outgoing pairs are found";
         /// Number of rendering cores; each draws one tile at a time.
         cores: u64 = 4, 1..=1_024, Assumed "64 rendering units in four groups";
         /// Rendering units per core, one pixel per cycle each.
