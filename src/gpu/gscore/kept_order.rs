@@ -16,7 +16,7 @@ use super::sort::SortWork;
 use super::spec::GscoreSpec;
 use crate::compute::assign::TileLists;
 use crate::draw::Draw;
-use quadrille_base::math::{fit, index};
+use quadrille_base::math::{index, whole};
 use quadrille_machine::documented;
 
 /// Order in which the accelerator blends the splats of a tile.
@@ -136,8 +136,7 @@ impl KeptOrder {
         }
         moved.sort_unstable();
         let rank = (MOVED_SHARE * moved.len() as f64).ceil().max(1.0);
-        counts.places_p99 =
-            moved.get(quadrille_base::math::whole::<usize>(rank) - 1).copied().unwrap_or(0);
+        counts.places_p99 = moved.get(whole::<usize>(rank) - 1).copied().unwrap_or(0);
         counts.places_max = moved.last().copied().unwrap_or(0);
         let (tables, of_tiles) = tiles.into_iter().map(|tile| (tile.table, tile.list)).unzip();
         let of_tiles: Vec<Vec<u32>> = of_tiles;

@@ -1,14 +1,13 @@
 use super::*;
-use quadrille_render::preprocess::ProjectedSplat;
 
-/// A draw whose splats are in the tile of 16 pixels a side, by scene index and depth in ascending depth.
+/// A draw of splats in a tile, by scene index and depth, in ascending depth.
 fn draw(splats: &[(u32, f32)]) -> Draw {
-    let splat = |&(index, depth): &(u32, f32)| ProjectedSplat {
-        index,
-        depth,
-        ..ProjectedSplat::of_ellipse([0.0; 2], [4.0, 0.0, 4.0], 0.5, [1.0; 3])
-    };
-    Draw::projected(splats.iter().map(splat).collect(), 16, 16)
+    let rectangles = vec![[0, 0, 4, 4]; splats.len()];
+    let mut draw = Draw::rectangles(16, 16, &rectangles, [1.0; 3], 0.5);
+    for (splat, (index, depth)) in draw.splats.iter_mut().zip(splats) {
+        (splat.index, splat.depth) = (*index, *depth);
+    }
+    draw
 }
 
 fn lists(draw: &Draw) -> TileLists {
