@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cull::Bitmaps;
-use super::kept_order::{KeptCounts, KeptOrder, SortOrder};
+use super::kept_order::{KeptCounts, KeptOrder};
 use super::render::{self, TileWork};
 use super::sort::{SortWork, chunk_cycles};
-use super::spec::GscoreSpec;
+use super::spec::{GscoreSpec, SortOrder};
 use crate::compute::assign::{TileLists, TileTest};
 use crate::compute::block::BlockDraw;
 use crate::compute::picture;

@@ -19,16 +19,6 @@ use crate::draw::Draw;
 use quadrille_base::math::{index, whole};
 use quadrille_machine::documented;
 
-/// Order in which the accelerator blends the splats of a tile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SortOrder {
-    /// The exact order: all pairs are sorted in every frame.
-    Sorted,
-    /// The order of the last frame of a sequence, updated.
-    Kept,
-}
-
 /// Share of the splats whose movement [`KeptCounts::places_p99`] bounds.
 const MOVED_SHARE: f64 = 0.99;
 

@@ -1,7 +1,18 @@
 //! Configuration of GSCore: numbers and rates of its units, memory bandwidth, power and area.
 
-use super::kept_order::SortOrder;
+use serde::{Deserialize, Serialize};
+
 use quadrille_machine::spec;
+
+/// Order in which the accelerator blends the splats of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SortOrder {
+    /// The exact order: all pairs are sorted in every frame.
+    Sorted,
+    /// The order of the last frame of a sequence, updated.
+    Kept,
+}
 
 spec! {
     /// Configuration of the accelerator GSCore.
