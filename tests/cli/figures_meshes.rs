@@ -73,8 +73,9 @@ tile = 32
 heat = true
 "#;
 
-const FIGURES: [&str; 8] = [
+const FIGURES: [&str; 9] = [
     "sds-sorting",
+    "sds-fig6",
     "sds-fig9",
     "sds-table1",
     "sds-fig10",

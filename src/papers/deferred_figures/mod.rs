@@ -11,6 +11,7 @@ use results::{BYTES, DeferredResults, JRK, PIXEL, SDS};
 
 pub(crate) const DRAWINGS: &DrawnFrom<DeferredResults> = &[
     ("sds-sorting", scenes::sorting),
+    ("sds-fig6", scenes::figure_6),
     ("sds-fig9", blurs::figure_9),
     ("sds-table1", scenes::table_1),
     ("sds-fig10", scenes::figure_10),

@@ -155,6 +155,29 @@ pub(super) fn sorting(figure: &'static Figure, results: &DeferredResults) -> Con
     sheet.finish()
 }
 
+pub(super) fn figure_6(figure: &'static Figure, results: &DeferredResults) -> Content {
+    let mut sheet = by_scene(figure, results);
+    let positions: Measure = |row| Some(row.vertices.positions as f64);
+    let attributes: Measure = |row| Some(row.vertices.attributes as f64);
+    let skipped: Measure =
+        |row| quotient(Some(row.draws_skipped? as f64), Some(row.sort?.tiles as f64));
+    sheet.number("positions", "positions", |run| run.number(SDS, PIXEL, positions));
+    for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
+        let key = format!("{key}_attributes");
+        sheet.number(&key, &format!("attributes, {name}"), |run| {
+            run.number(pipeline, PIXEL, attributes)
+        });
+    }
+    sheet.ratio("sds_over_jrk", "SDS over JRK", ["sds_attributes", "jrk_attributes"]).number(
+        "draws_skipped",
+        "draws skipped per tile",
+        |run| run.number(SDS, PIXEL, skipped),
+    );
+    let statement = "The second pass shades the attributes of visible primitives only, fewer than a pass in submission order.";
+    sheet.judge(statement, |scene| Some(scene.of("sds_over_jrk")? < 1.0));
+    sheet.finish()
+}
+
 struct Plot {
     key: &'static str,
     title: &'static str,
