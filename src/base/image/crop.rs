@@ -39,25 +39,35 @@ impl CropArea {
     /// # Errors
     /// [`Error::Argument`] when the area extends beyond the frame.
     pub fn of(&self, frame: &Frame) -> Result<Frame> {
-        let [x0, y0] = self.corner;
-        let [w, h] = self.size;
-        let is_inside =
-            |from: u32, size: u32, side: u32| u64::from(from) + u64::from(size) <= u64::from(side);
-        if !is_inside(x0, w, frame.width()) || !is_inside(y0, h, frame.height()) {
+        let (pixels, [width, height]) =
+            self.of_values(frame.pixels(), [frame.width(), frame.height()])?;
+        Ok(Frame::from_pixels(width, height, pixels).taken_as(frame.colour_space()))
+    }
+
+    /// Cuts the area out of values per pixel, row by row, of a picture of `size`, and enlarges it. Returns the values with their
+    /// size.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] when the area extends beyond the picture.
+    pub fn of_values<T: Copy>(&self, values: &[T], size: [u32; 2]) -> Result<(Vec<T>, [u32; 2])> {
+        let ([x0, y0], [w, h]) = (self.corner, self.size);
+        let is_inside = |axis: usize| {
+            u64::from(self.corner[axis]) + u64::from(self.size[axis]) <= u64::from(size[axis])
+        };
+        if !is_inside(0) || !is_inside(1) {
             return Err(Error::argument(
                 "crop",
-                format!("a rectangle inside the {} by {} pixels", frame.width(), frame.height()),
+                format!("a rectangle inside the {} by {} pixels", size[0], size[1]),
                 format!("{x0},{y0},{w},{h}"),
             ));
         }
         let (width, height) = (w * self.zoom, h * self.zoom);
         let source = |x: u32, y: u32| {
-            let at = (y0 + y / self.zoom) * frame.width() + x0 + x / self.zoom;
-            frame.pixels()[at as usize]
+            let at = (y0 + y / self.zoom) * size[0] + x0 + x / self.zoom;
+            values[at as usize]
         };
         let rows = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-        let pixels = rows.map(|(x, y)| source(x, y)).collect();
-        Ok(Frame::from_pixels(width, height, pixels).taken_as(frame.colour_space()))
+        Ok((rows.map(|(x, y)| source(x, y)).collect(), [width, height]))
     }
 }
 

@@ -48,9 +48,9 @@ pub(crate) struct Args {
     /// Write the difference to the unmerged picture, multiplied by 100
     #[arg(long, value_name = "OUT")]
     pub(super) diff_unmerged: Option<PathBuf>,
-    /// Write only the W x H pixels of the picture from column X and row Y, each enlarged to ZOOM x ZOOM
-    /// pixels
-    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = CropArea::parse, requires = "output", conflicts_with = "versus")]
+    /// Write only the W x H pixels of the picture and of the heat map from column X and row Y, each enlarged to
+    /// ZOOM x ZOOM pixels
+    #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = CropArea::parse, conflicts_with = "versus")]
     pub(super) crop: Option<CropArea>,
     /// Draw over the picture, enlarged so that quads and samples can be seen: by the ZOOM of --crop, or up to 16 times.
     /// Several drawings are separated by commas. The picture is opaque, and quads have a legend below it

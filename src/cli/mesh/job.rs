@@ -70,6 +70,15 @@ impl<'j> MeshDrawing<'j> {
             let other = "--method reyes, which shades vertices (none, qfm and pmu shade quads)";
             return Err(Error::conflict("--overlay quads", other));
         }
+        if self.args.crop.is_some() && self.output.is_none() && self.heat.is_none() {
+            return Err(Error::needs("--crop", "-o or --heat"));
+        }
+        if self.settings.frames.coarse && self.args.crop.is_some() && self.heat.is_some() {
+            return Err(Error::conflict(
+                "--heat with --crop",
+                "--coarse, which shades other pixels",
+            ));
+        }
         match self.args.heat_max {
             Some(_) if self.args.heat.is_none() && !has_quads => {
                 Err(Error::needs("--heat-max", "--heat or --overlay quads"))
@@ -192,6 +201,10 @@ impl<'j> MeshDrawing<'j> {
             }
         };
         files::write_counts(&counts_path, size, &counts)?;
+        let (counts, size) = match &self.args.crop {
+            Some(crop) => crop.of_values(&counts, size)?,
+            None => (counts, size),
+        };
         let picture = heat::picture(&HeatMap {
             title: format!("{variant}: {counted} per pixel"),
             nothing: "none",
