@@ -202,7 +202,8 @@ impl Gscore {
             let exact = picture::frame(draw, &picture::blocks(draw, &block_draw, &sorted, task));
             let compared = metrics::compare(&frame, &exact, Protocol::Float);
             let psnr_vs_sorted_db = compared.ok().and_then(|compared| compared.psnr_db);
-            KeptCounts { psnr_vs_sorted_db, ..updated.counts }
+            let read = tiles.iter().map(|tile| tile.entries);
+            KeptCounts { psnr_vs_sorted_db, ..updated.counted(read) }
         });
         // Pairs that are written to memory by tile, and pairs that the sort reads and writes.
         let [listed, read, written] = match &kept {

@@ -37,7 +37,7 @@ documented! {
         pub places_p99: u64,
         /// The most places by which a remaining pair has moved.
         pub places_max: u64,
-        /// Neighbours in the order of blending that are in the wrong order.
+        /// Neighbours in the order of blending that are in the wrong order, among the entries that the cores read.
         pub inversions: u64,
         /// PSNR of the picture in dB against the picture in the exact order; null for equal pictures.
         pub psnr_vs_sorted_db: Option<f64>,
@@ -67,7 +67,7 @@ pub(crate) struct KeptOrder {
 /// Order of a frame by the tables of the frame before, with its work.
 pub(crate) struct Updated {
     pub(crate) lists: TileLists,
-    pub(crate) counts: KeptCounts,
+    counts: KeptCounts,
     pub(crate) sort: SortWork,
     order: KeptOrder,
 }
@@ -79,7 +79,6 @@ struct Tile {
     list: Vec<u32>,
     incoming: u64,
     outgoing: u64,
-    inversions: u64,
     moved: Vec<u64>,
     sort: SortWork,
 }
@@ -120,7 +119,6 @@ impl KeptOrder {
             counts.table_pairs += before.len() as u64;
             counts.incoming += tile.incoming;
             counts.outgoing += tile.outgoing;
-            counts.inversions += tile.inversions;
             moved.extend(&tile.moved);
             sort.add(&tile.sort);
         }
@@ -136,6 +134,17 @@ impl KeptOrder {
 }
 
 impl Updated {
+    /// Counts of the frame, whose rendering cores have read `entries` of each tile.
+    pub(crate) fn counted(&self, entries: impl Iterator<Item = u64>) -> KeptCounts {
+        let inversions = entries.enumerate().map(|(tile, read)| {
+            let list = self.lists.tile(tile);
+            let read = &list[..list.len().min(index(read))];
+            // Drawn numbers ascend in the exact order.
+            read.array_windows().filter(|[a, b]| a > b).count() as u64
+        });
+        KeptCounts { inversions: inversions.sum(), ..self.counts }
+    }
+
     /// Tables of this frame, after the rendering cores have read `entries` of each tile and written their depths back.
     pub(crate) fn written(mut self, draw: &Draw, entries: impl Iterator<Item = u64>) -> KeptOrder {
         for (tile, read) in entries.enumerate() {
@@ -212,8 +221,6 @@ fn update(
     tile.moved = moved(exact_before, list, &drawn, number_of);
     tile.table = merged(&remaining, &incoming);
     tile.list = tile.table.iter().map(|entry| drawn[&entry.splat].0).collect();
-    // Drawn numbers ascend in the exact order.
-    tile.inversions = tile.list.array_windows().filter(|[a, b]| a > b).count() as u64;
     tile
 }
 
