@@ -10,6 +10,7 @@
 //! | [`image`] | pictures (premultiplied f32), their files, films, metrics, difference pictures |
 //! | [`lens`] | projections of cameras |
 //! | [`parse`], [`text_file`] | numbers in user input; files that users write |
+//! | [`scalar`] | types of numbers in files |
 //! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
 //! | [`quantise`] | codebooks and palettes |
 //! | [`trace`] | spans around the parts of a call, with the feature of that name |
@@ -28,6 +29,7 @@ pub mod output;
 pub mod parse;
 pub mod quantise;
 pub mod raster;
+pub mod scalar;
 pub mod shading;
 pub mod task;
 pub mod text_file;

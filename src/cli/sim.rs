@@ -3,6 +3,7 @@
 mod files;
 mod meshes;
 mod printed;
+mod rolling;
 mod run;
 mod sensitivity_runs;
 mod sequence;
@@ -31,10 +32,12 @@ use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
 use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::{Camera, LoadOptions, Scene};
+use quadrille_suite::blur::RollingShutterSettings;
 use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_suite::report::json::SimulationDocument;
 use quadrille_suite::report::simulated::{SceneFacts, VariantRun};
 use quadrille_suite::report::{self, screen};
+use quadrille_suite::rows::MeshDrawRow;
 use quadrille_suite::{Configuration, csv, runnable, sweep_table, swept};
 use sequence::{Sequence, SequenceFlags};
 
@@ -106,6 +109,8 @@ pub(super) struct Args {
     #[command(flatten)]
     sequence: SequenceFlags,
     #[command(flatten)]
+    rolling: RollingShutterSettings,
+    #[command(flatten)]
     meshes: PlacedMeshFlags,
     #[command(flatten)]
     emulation: EmulationFlags,
@@ -150,6 +155,7 @@ struct Shown {
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     args.views.check()?;
+    args.check_rolling()?;
     let mut configurations = args.emulation.gpu.configurations(session)?;
     if let Some(rule) = &args.alpha_cut {
         configurations = swept(&configurations, &format!("cores.near_cut={rule}"))?;
@@ -185,7 +191,10 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut views = (args.path).views(&args.views, &first, splats, session)?;
     let splats = splats.len();
     let shown = files_of_scenes.frames(&mut views, None)?;
-    let cameras = args.sequence.draws(views.cameras);
+    let is_sequence = files_of_scenes.paths().len() > 1;
+    let scene = (scenes.of_frame(0)?.0, first.as_path());
+    let rolled = args.rolled(views.cameras, scene, is_sequence, session)?;
+    let cameras = args.sequence.draws(rolled);
     let draws = args.sequence.draws_per_frame();
     scenes.show(shown.into_iter().flat_map(|scene| std::iter::repeat_n(scene, draws)).collect());
     let config_file = args.emulation.gpu.files();
@@ -422,6 +431,10 @@ impl SimJob<'_> {
                         fail(&format!("{view}: {variant}: counters do not add up: {text}"));
                         exit = Exit::CheckFailed;
                     }
+                }
+                for text in simulated.mesh_draw.iter().flat_map(MeshDrawRow::discrepancies) {
+                    fail(&format!("{}: counters do not add up: {text}", camera.name));
+                    exit = Exit::CheckFailed;
                 }
                 let mut once = |text: Option<String>, tell: fn(&Session, &str)| {
                     if let Some(text) = text.filter(|text| !warned.contains(text)) {

@@ -17,7 +17,6 @@ mod origin;
 mod quaternion;
 mod raw_columns;
 mod raw_values;
-mod scalar;
 mod scene_file;
 mod slices;
 mod splats;
@@ -32,7 +31,7 @@ pub use formats::{
 pub use quadrille_base::lens::{
     DistortedLens, DistortionModel, FisheyeLens, Projection, ReadoutDirection, RollingShutter,
 };
-pub use scalar::Scalar;
+pub use quadrille_base::scalar::Scalar;
 pub use scene_file::{Dropped, Scene, SceneFormat};
 pub use slices::{SplatArrays, SplatSlices};
 pub use splats::{BLOCK, Lanes, MAX_SPLATS, SplatBlock};

@@ -14,10 +14,10 @@ use super::column_names::{PLAIN, rest_name, sh_degree_of, slot};
 use super::encoding::{SceneEncoding, SplatModel};
 use super::origin::{Placed, Resolution, SAMPLES};
 pub use super::raw_columns::RawColumns;
-use super::scalar::Scalar;
 use super::scene_file::{Dropped, Scene, SceneFormat, profile_of_hint};
 use super::splats::{BLOCK, Splats, rest_coefficients};
 use quadrille_base::math::narrow;
+use quadrille_base::scalar::Scalar;
 use quadrille_base::shading::{OpacityFactor, Profile};
 use quadrille_base::{Error, Result, Task};
 

@@ -215,6 +215,18 @@ fn method_cells(row: &Row, method: &MethodRow, columns: &mut Columns) {
     ] {
         columns.set(name, cell);
     }
+    if let Some(draw) = &row.mesh_draw {
+        let sums = draw.with_splats(method.cycles, method.frame_ms);
+        let sums = serde_json::to_value(sums).unwrap_or_default();
+        for (key, value) in sums.as_object().into_iter().flatten() {
+            columns.set_value(key, value);
+        }
+        columns.set("mesh_draw.cycles", draw.cycles.to_string());
+        for (number, mesh) in draw.meshes.iter().enumerate() {
+            let mesh = serde_json::to_value(mesh).unwrap_or_default();
+            columns.set_value(&format!("mesh_draw.{number}"), &mesh);
+        }
+    }
     let counts = serde_json::to_value(&method.counts).unwrap_or_default();
     let details = serde_json::to_value(&method.details).unwrap_or_default();
     for (key, value) in [counts, details].iter().filter_map(Value::as_object).flatten() {

@@ -14,7 +14,6 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::mesh_suite::MeshSuite;
-use super::microbench::RateDraw;
 use super::plan::Plan;
 use super::program::Program;
 use super::rows::MethodRow;
@@ -25,6 +24,7 @@ use quadrille_base::task::Task;
 use quadrille_base::words::nearest;
 use quadrille_gpu::compute::stream::KernelName;
 use quadrille_gpu::config::Config;
+use quadrille_microbench::RateDraw;
 use quadrille_scene::cameras::PictureSize;
 
 /// Method that predicts the kernels of views: tile lists by square, as in the reference renderer.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::key::JobKey;
-use super::rows::MethodRow;
+use super::rows::{MeshDrawRow, MethodRow};
 use crate::report::ratios::ratio;
 
 /// Prefix of keys with host times, which differ from run to run.
@@ -55,6 +55,9 @@ pub struct Row {
     pub termination_ratio: Option<f64>,
     /// Blended quads of the baseline divided by blended quads of `qm`.
     pub merge_ratio: Option<f64>,
+    /// Draw of the meshes before the splats, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mesh_draw: Option<MeshDrawRow>,
     /// Time on the host in seconds, of all methods together.
     pub host_s: f64,
 }

@@ -198,3 +198,30 @@ fn rolling_shutters_skew_the_picture() {
         ["still.y4m", "rolling.y4m"].map(|name| fs::read(place.path(name)).unwrap());
     assert!(still.len() == rolled.len() && still != rolled);
 }
+
+/// `sim` emulates the draw of the same splats, whose pixels differ by the format of its colours alone.
+#[test]
+fn rolling_shutters_are_emulated() {
+    let place = place();
+    let points = ["--view", "1", "--profile", "gsplat-ut"];
+    let rolling = ["--rolling-shutter", "left-to-right", "--camera-turn", "4,1,0"];
+    let flags = [&points[..], &rolling].concat();
+    let emulated = |name: &'static str, flags: &[&str]| {
+        let call = ["sim", "room.ply", "--cameras", "room.cameras.json", "--method", "baseline"];
+        place.expect(DONE, &[&call[..], &SIZE, flags, &["-o", name]].concat());
+        read_picture(place.path(name)).unwrap()
+    };
+    let found = emulated("emulated.npy", &flags);
+    let expected = drawn(&place, "rolling.npy", &[&flags[..], &["--stop", "none"]].concat());
+    assert!(furthest(&found, &expected) < 0.01, "{}", furthest(&found, &expected));
+    assert!(furthest(&found, &emulated("still.npy", &points)) > 0.1);
+    let call = ["sim", "room.ply", "--cameras", "room.cameras.json", "--view", "1"];
+    for (flags, words) in [
+        (&["--camera-turn", "4,1,0"][..], &["--camera-turn", "needs --rolling-shutter"][..]),
+        (&["--rolling-shutter", "left-to-right"], &["rolling-shutter needs", "--camera-turn"]),
+        (&rolling, &["gsplat-ut, for a rolling shutter"]),
+        (&[&flags[..], &["--mesh", "plane"]].concat(), &["a rolling shutter"]),
+    ] {
+        place.expect_error(USAGE, &[&call[..], flags].concat(), words);
+    }
+}

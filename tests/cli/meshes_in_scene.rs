@@ -122,6 +122,69 @@ fn the_emulated_pipeline_tests_splats_against_the_mesh() {
     assert!(found.as_u64() > Some(0), "nothing is in front of the mesh");
 }
 
+/// The draw of a mesh before the splats is that of `mesh --cycles`; a further mesh is tested against its depths, and the splats
+/// keep their cycles.
+#[test]
+fn meshes_are_drawn_before_the_splats_in_cycles() {
+    let place = place_with_walls();
+    let run = |flags: &[&str]| {
+        let method = ["--json", "--method", "baseline,het"];
+        place.document(&[&["sim", "scene.ply"], &SHOT[..], &method, flags].concat())["views"][0]
+            .clone()
+    };
+    let plain = run(&[]);
+    assert!(plain.get("mesh_draw").is_none());
+    assert!(plain["methods"][0].get("cycles_with_meshes").is_none());
+    let alone = ["mesh", "far.obj", "--msaa", "1", "--cycles", "--json"];
+    let alone = place.document(&[&alone[..], &SHOT].concat())["rows"][0]["timed"].clone();
+    let far = run(&["--mesh", "far.obj"]);
+    let drawn = &far["mesh_draw"]["meshes"][0];
+    for key in ["cycles", "warps", "grids", "crop", "zrop_cache", "l2", "units", "limiting_unit"] {
+        assert_eq!(drawn[key], alone[key], "{key}");
+    }
+    assert_eq!(drawn["mesh"], "far.obj");
+    for (with, without) in
+        far["methods"].as_array().unwrap().iter().zip(plain["methods"].as_array().unwrap())
+    {
+        let sum = with["cycles"].as_u64().unwrap() + drawn["cycles"].as_u64().unwrap();
+        assert_eq!(with["cycles_with_meshes"], sum);
+        assert_eq!(with["fragments"], without["fragments"]);
+    }
+
+    // Behind the near wall, all raster tiles of the far one are hidden, at whatever scale it stands.
+    let quads = |draw: &serde_json::Value, at: usize| draw["meshes"][at]["warps"]["quads"].clone();
+    let both = run(&["--mesh", "near.obj,far.obj", "--mesh-move", "", "--mesh-move", "scale 3"]);
+    let both = &both["mesh_draw"];
+    assert_eq!(quads(both, 1), 0, "{both:#}");
+    assert_eq!(both["meshes"][1]["discrepancies"], serde_json::json!([]));
+    let parts = both["meshes"].as_array().unwrap().iter().map(|mesh| mesh["cycles"].as_u64());
+    assert_eq!(both["cycles"].as_u64(), parts.sum());
+    let back = run(&["--mesh", "far.obj,near.obj"]);
+    let full = quads(&back["mesh_draw"], 0);
+    assert!(full.as_u64() > Some(0) && quads(&back["mesh_draw"], 1) == full, "{full}");
+    // Its first tests fetch the depths of the far wall.
+    let fetched = |at: usize| back["mesh_draw"]["meshes"][at]["zrop_cache"]["fetched"].as_u64();
+    assert!(fetched(1) > fetched(0), "{:?} {:?}", fetched(0), fetched(1));
+
+    let call = ["sim", "scene.ply", "--mesh", "far.obj", "--method", "baseline,het"];
+    let page = place.expect(DONE, &[&call[..], &SHOT].concat()).stdout;
+    let page = String::from_utf8(page).unwrap();
+    let cycles = drawn["cycles"].as_u64().unwrap();
+    let line = format!("before the splats: far.obj, {cycles} cycles, ");
+    assert!(page.contains(&line) && page.contains("\nwith meshes"), "{page}");
+    let table = place.expect(DONE, &[&call[..], &SHOT, &["--csv"]].concat()).stdout;
+    let table = String::from_utf8(table).unwrap();
+    let [heading, line] =
+        [0, 1].map(|n| table.lines().nth(n).unwrap().split(',').collect::<Vec<_>>());
+    let cell = |name: &str| line[heading.iter().position(|h| *h == name).unwrap()];
+    assert_eq!(cell("mesh_draw.0.cycles"), cycles.to_string());
+    assert_eq!(cell("cycles_with_meshes"), far["methods"][0]["cycles_with_meshes"].to_string());
+    let flags = ["--stats", "stats.txt"];
+    place.expect(DONE, &[&call[..], &SHOT, &flags].concat());
+    let text = fs::read_to_string(place.path("stats.txt")).unwrap();
+    assert!(text.contains("mesh_draw.meshes.0.zrop_cache.fetched "), "{text}");
+}
+
 #[test]
 fn wrong_meshes_are_errors_that_name_the_flag() {
     let place = place_with_walls();

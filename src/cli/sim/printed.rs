@@ -82,6 +82,7 @@ pub(super) fn row(scene: String, simulated: &Simulated<'_>, configuration: &Conf
         profile: simulated.profile.to_owned(),
         commit: quadrille::PROGRAM.commit.to_owned(),
         splats: view.splats_in_frustum,
+        mesh_draw: simulated.mesh_draw.clone(),
         host_s: host.as_secs_f64(),
         ..Row::default()
     };

@@ -16,6 +16,7 @@ use quadrille_gpu::view::PreparedView;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::{Camera, Splats};
 use quadrille_suite::Configuration;
+use quadrille_suite::mesh_input::PlacedMeshes;
 use quadrille_suite::report::simulated::{AgainstReference, Simulated, VariantRun, ViewFacts};
 
 impl SimJob<'_> {
@@ -34,6 +35,10 @@ impl SimJob<'_> {
         if self.args.sequence.warm {
             machines = sequence.warmed(machines);
         }
+        let draw = |meshes: &PlacedMeshes| {
+            meshes.timed(camera, &configuration.config, self.session.level, task)
+        };
+        let mesh_draw = self.meshes.as_ref().map(draw).transpose()?;
         let start = Instant::now();
         let runs = Machine::run_all(&machines, prepared, task)?;
         let host = [prepared.prepared_in, start.elapsed()];
@@ -70,6 +75,7 @@ impl SimJob<'_> {
             config: &configuration.config,
             preset: &configuration.preset,
             host,
+            mesh_draw,
             runs: runs.collect::<Result<_>>()?,
         };
         files.write(&simulated, file_name)?;

@@ -32,6 +32,14 @@ impl DepthBuffer {
         }
     }
 
+    /// The depths for a draw after the one that has left them, of a camera whose near plane is `factor` times as far in units
+    /// of the scene. No sample has an owner.
+    #[must_use]
+    pub fn before_a_draw(mut self, factor: f32) -> Self {
+        self.bins.iter_mut().for_each(|bin| bin.scale_depths(factor));
+        self
+    }
+
     pub(super) fn quads(&self) -> usize {
         self.tiles as usize * TILE_LENGTH
     }

@@ -34,5 +34,6 @@ mod wiring;
 
 pub use config::MeshConfig;
 pub use current_grid::GridVisibility;
+pub use depth::DepthBuffer;
 pub use result::TimedMeshResult;
-pub use wiring::run;
+pub use wiring::{run, run_after};

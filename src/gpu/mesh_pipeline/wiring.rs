@@ -3,6 +3,7 @@
 use super::colour::Colour;
 use super::config::MeshConfig;
 use super::cores::MeshCores;
+use super::depth::DepthBuffer;
 use super::draw_state::MeshDrawState;
 use super::grids::Grids;
 use super::merging::{Passthrough, TimedMergeUnit};
@@ -36,25 +37,42 @@ pub fn run(
     unit: MergeUnitKind,
     task: &Task,
 ) -> Result<TimedMeshResult> {
+    run_after(None, source, view, settings, config, unit, task)
+}
+
+/// As [`run`], after a draw that has left `depths`, which the first test of each sample fetches. All caches are empty.
+pub fn run_after(
+    depths: Option<DepthBuffer>,
+    source: &dyn GridSource,
+    view: &MeshCamera,
+    settings: &FrameSettings,
+    config: &MeshConfig,
+    unit: MergeUnitKind,
+    task: &Task,
+) -> Result<TimedMeshResult> {
+    let mut config = config.clone();
     config.validate()?;
     config.gpu.gpu.check_graphics()?;
     let (materials, textures) = (source.materials(), source.textures());
     let mut state = MeshDrawState::new(materials, textures, view, settings, &config.gpu);
     state.task = task.clone();
+    if let Some(depths) = depths {
+        (state.depths, config.gpu.zrop.fast_clear) = (depths, false);
+    }
     state.passes_empties = unit.build().rules().takes_empties;
     let pattern = settings.pattern;
     let result = match unit {
         MergeUnitKind::None => {
             let unit = || Passthrough::new(config.gpu.prop.quads_out_per_cycle);
-            run_with(source, state, config, config.gpu.prop.queue, unit)
+            run_with(source, state, &config, config.gpu.prop.queue, unit)
         }
         MergeUnitKind::Qfm(sizes) => {
             let unit = || TimedMergeUnit::qfm(&config.qfm, sizes, pattern);
-            run_with(source, state, config, config.qfm.queue, unit)
+            run_with(source, state, &config, config.qfm.queue, unit)
         }
         MergeUnitKind::Pmu(sizes) => {
             let unit = || TimedMergeUnit::pmu(&config.pmu, sizes, pattern);
-            run_with(source, state, config, config.pmu.queue, unit)
+            run_with(source, state, &config, config.pmu.queue, unit)
         }
     };
     task.check()?;

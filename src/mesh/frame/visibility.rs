@@ -76,6 +76,17 @@ impl DepthBin {
         }
     }
 
+    /// Multiplies all depths by `factor`, the ratio of two near planes, and removes the owners of the samples: a draw behind
+    /// the surfaces of an earlier one begins so.
+    pub fn scale_depths(&mut self, factor: f32) {
+        for quad in &mut self.quads {
+            let depths = quad.depths.map(|pixel| pixel.map(|depth| depth * factor));
+            *quad = QuadDepths { depths, ..QuadDepths::default() };
+        }
+        self.tiles.fill(Cell::new(TileBound { farthest: None, ..EMPTY }));
+        self.blended.clear();
+    }
+
     fn begin(&mut self, bin: usize) {
         self.corner = self.settings.bin_corner(bin);
         self.quads.fill(QuadDepths::default());

@@ -4,11 +4,13 @@
 mod camera_motion;
 mod lens_settings;
 mod picture;
+mod rolling_shutter;
 mod settings;
 mod view_blur;
 
 pub use camera_motion::CameraMotionSettings;
 pub use lens_settings::LensSettings;
 pub use picture::{DrawSample, draw_blurred, median_depth};
+pub use rolling_shutter::RollingShutterSettings;
 pub use settings::{BlurSettings, Blurs};
 pub use view_blur::{DEFAULT_SAMPLES, ViewBlur};

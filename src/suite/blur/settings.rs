@@ -1,5 +1,5 @@
 use super::view_blur::{DEFAULT_SAMPLES, ViewBlur};
-use super::{CameraMotionSettings, LensSettings};
+use super::{CameraMotionSettings, LensSettings, RollingShutterSettings};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::Profile;
 use quadrille_scene::{Camera, ReadoutDirection};
@@ -51,18 +51,13 @@ impl BlurSettings {
     /// Those of the motion and of the lens, and [`Error::Argument`] for settings that blur nothing, and for a rolling shutter
     /// with a blur.
     pub fn check(&self) -> Result<()> {
-        self.camera.check()?;
+        self.rolling().check()?;
         self.lens.check()?;
         let is_still = self.camera == CameraMotionSettings::default();
         let blurs = "aperture, f_stop, coc_px, shutter, camera_move or camera_turn";
-        if self.rolling_shutter.is_some() {
-            if is_still {
-                let moves = "shutter, camera_move or camera_turn";
-                return Err(Error::needs("rolling_shutter", moves));
-            }
-            if self.lens != LensSettings::default() || self.blur_samples.is_some() {
-                return Err(Error::conflict("rolling_shutter", "a lens or blur_samples"));
-            }
+        let is_sampled = self.lens != LensSettings::default() || self.blur_samples.is_some();
+        if self.rolling_shutter.is_some() && is_sampled {
+            return Err(Error::conflict("rolling_shutter", "a lens or blur_samples"));
         }
         let idle = [
             ("focus", self.lens.focus.is_some(), "aperture, f_stop or coc_px"),
@@ -84,16 +79,12 @@ impl BlurSettings {
         profile: &Profile,
         all: impl FnOnce() -> Result<Vec<Camera>>,
     ) -> Result<Vec<Camera>> {
-        let Some(direction) = self.rolling_shutter else { return Ok(cameras) };
-        let found = profile.name;
-        let expected = "gsplat-ut, for a rolling shutter";
-        Error::refuse_if(!profile.is_unscented, "profile", expected, found)?;
-        let motions = self.camera.motions(&cameras, all)?;
-        let rolled = cameras
-            .iter()
-            .zip(motions)
-            .map(|(camera, motion)| camera.rolling_to(&motion.camera_at(camera, 1.0), direction));
-        Ok(rolled.collect())
+        self.rolling().rolled(cameras, profile, all)
+    }
+
+    fn rolling(&self) -> RollingShutterSettings {
+        let Self { camera, rolling_shutter, .. } = self.clone();
+        RollingShutterSettings { camera, rolling_shutter }
     }
 
     /// Returns the blur of each of `cameras`. `all` returns the list in which the next view is found, and `focus` the distance

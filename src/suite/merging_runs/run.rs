@@ -247,6 +247,6 @@ impl DrawnFrame<'_> {
         let outcome = mesh_pipeline::run(self.source, view, settings, config, kind, self.task)?;
         let clock_mhz = config.gpu.gpu.clock_mhz;
         let host_ms = milliseconds(begun.elapsed());
-        Ok(Some(TimedMeshRow::new(outcome, clock_mhz, host_ms)))
+        Ok(Some(TimedMeshRow::new(&outcome, clock_mhz, host_ms)))
     }
 }

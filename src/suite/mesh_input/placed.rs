@@ -2,19 +2,24 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::input::MeshInput;
 use super::look::LookSettings;
 use super::settings::MeshSettings;
 use crate::messages::{Messages, Silent};
+use crate::rows::{DrawnMeshRow, MeshDrawRow, TimedMeshRow};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::srgb::encode_srgb;
 use quadrille_base::math::{SimdLevel, narrow};
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::task::Task;
+use quadrille_base::units::milliseconds;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::GridSource;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::mesh_pipeline::{DepthBuffer, MeshConfig, run_after};
 use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::{Sampling, Textures};
@@ -78,10 +83,33 @@ impl Default for MeshPlacement {
 }
 
 struct PlacedMesh {
+    path: PathBuf,
     input: MeshInput,
     source: Box<dyn GridSource>,
     textures: Textures,
     placement: MeshPlacement,
+}
+
+impl PlacedMesh {
+    /// The camera as seen from the mesh, and the settings of its frame.
+    fn seen(
+        &self,
+        camera: &Camera,
+        pattern: &'static SamplePattern,
+        level: SimdLevel,
+    ) -> (MeshCamera, FrameSettings) {
+        let seen = self.placement.seen_from(camera);
+        let near = self.input.near(&seen);
+        let settings = FrameSettings {
+            size: [camera.width, camera.height],
+            pattern,
+            faces: Faces::Material,
+            cull: Cull::Quads,
+            memory_bytes: self.input.memory().0,
+            level,
+        };
+        (MeshCamera::new(seen, near).relative_to(self.source.origin()), settings)
+    }
 }
 
 /// Meshes that stand among the splats of a scene, with their light.
@@ -125,7 +153,7 @@ impl PlacedMeshes {
             let source = input.sources()?.next().transpose()?;
             meshes.extend(source.map(|(_, source)| {
                 let textures = Textures::new(source.textures(), source.materials());
-                PlacedMesh { input, source, textures, placement }
+                PlacedMesh { path: path.clone(), input, source, textures, placement }
             }));
         }
         let pattern = SamplePattern::standard(samples)?.shared();
@@ -182,6 +210,38 @@ impl PlacedMeshes {
         Ok(depths)
     }
 
+    /// Draws the meshes through the emulated pipeline, one sample per pixel, each behind the depths of the meshes before it.
+    ///
+    /// # Errors
+    /// As for [`Self::surfaces`], and [`Error::Argument`] for a field of `config` that does not fit.
+    pub fn timed(
+        &self,
+        camera: &Camera,
+        config: &Config,
+        level: SimdLevel,
+        task: &Task,
+    ) -> Result<MeshDrawRow> {
+        Self::check(camera)?;
+        let clock_mhz = config.gpu.clock_mhz;
+        let config = MeshConfig { gpu: config.clone(), ..MeshConfig::default() };
+        let pattern = SamplePattern::standard(1)?.shared();
+        let mut rows = Vec::new();
+        let mut drawn: Option<(DepthBuffer, f64)> = None;
+        for mesh in &self.meshes {
+            let begun = Instant::now();
+            let (view, settings) = mesh.seen(camera, pattern, level);
+            let near = view.near * mesh.placement.0.scale;
+            let depths = drawn.map(|(depths, of)| depths.before_a_draw(narrow(near / of)));
+            let (source, unit) = (mesh.source.as_ref(), MergeUnitKind::None);
+            let outcome = run_after(depths, source, &view, &settings, &config, unit, task)?;
+            let host_ms = milliseconds(begun.elapsed());
+            let timed = TimedMeshRow::new(&outcome, clock_mhz, host_ms);
+            drawn = Some((outcome.depths, near));
+            rows.push(DrawnMeshRow { mesh: mesh.path.display().to_string(), timed });
+        }
+        Ok(MeshDrawRow::new(rows, clock_mhz))
+    }
+
     /// Draws the meshes, and calls `take` with a function that adds the fragments in a range of columns and one of rows.
     fn drawn<R>(
         &self,
@@ -194,17 +254,7 @@ impl PlacedMeshes {
         Self::check(camera)?;
         let mut frames = Vec::new();
         for mesh in &self.meshes {
-            let seen = mesh.placement.seen_from(camera);
-            let near = mesh.input.near(&seen);
-            let view = MeshCamera::new(seen, near).relative_to(mesh.source.origin());
-            let settings = FrameSettings {
-                size: [camera.width, camera.height],
-                pattern,
-                faces: Faces::Material,
-                cull: Cull::Quads,
-                memory_bytes: mesh.input.memory().0,
-                level,
-            };
+            let (view, settings) = mesh.seen(camera, pattern, level);
             let source = mesh.source.as_ref();
             let visible = VisibleFrame::new(source, [&view; 2], &settings, task)?;
             let shading = visible.merged(source, MergeUnitKind::None);

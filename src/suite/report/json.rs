@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::estimates::{EnergyRatios, EnergyReport, FrameRatio, energy_ratios, frame_ratio};
 use super::ratios::Ratios;
 use super::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
-use crate::rows::MethodCounts;
+use crate::rows::{CyclesWithMeshes, MeshDrawRow, MethodCounts};
 use quadrille_base::units::milliseconds;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::frame::FrameTimes;
@@ -23,6 +23,8 @@ pub struct SimulationDocument<'a> {
     config: &'a Config,
     host_ms: f64,
     host_ms_prepare: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mesh_draw: Option<&'a MeshDrawRow>,
     methods: Vec<MethodReport<'a>>,
     ratios: BTreeMap<String, MethodRatios>,
 }
@@ -32,6 +34,8 @@ pub(super) struct MethodReport<'a> {
     name: String,
     cycles: u64,
     frame_ms: f64,
+    #[serde(flatten)]
+    with_meshes: Option<CyclesWithMeshes>,
     #[serde(flatten)]
     counts: MethodCounts,
     output: Option<&'a str>,
@@ -80,6 +84,7 @@ impl<'a> SimulationDocument<'a> {
             config: simulated.config,
             host_ms: prepare + all_methods,
             host_ms_prepare: prepare,
+            mesh_draw: simulated.mesh_draw.as_ref(),
             methods: simulated.runs.iter().map(|run| MethodReport::of(simulated, run)).collect(),
             ratios: simulated.runs.iter().filter_map(against_baseline).collect(),
         }
@@ -94,6 +99,7 @@ impl<'a> MethodReport<'a> {
             name: run.name(),
             cycles: outcome.cycles(),
             frame_ms: simulated.ms(outcome.cycles()),
+            with_meshes: simulated.with_meshes(outcome),
             counts: MethodCounts::of(outcome, simulated.config),
             output: run.output.as_deref(),
             discrepancies: outcome.discrepancies(),

@@ -203,7 +203,7 @@ fn effect_of_unit(row: &MeshRow, rows: &[&MeshRow]) -> Option<String> {
 }
 
 /// Port that limits a frame, with its share of the cycles, or the closest one if none does.
-fn limit(timed: &TimedMeshRow) -> String {
+pub(super) fn limit(timed: &TimedMeshRow) -> String {
     let limits = &timed.limits;
     let share = or_dash(limits.critical_occupancy, |share| format!("{:.0} %", 100.0 * share));
     match (&limits.limiting_unit, &limits.critical_unit) {

@@ -48,9 +48,12 @@ pub(crate) fn merge_ratio(outcome: &SimulationResult) -> Option<f64> {
 
 /// Ratio on a page: empty without a baseline, a dash if undefined.
 pub(super) fn times(ratios: Option<&Ratios>, pick: fn(&Ratios) -> Option<f64>) -> String {
-    ratios.map_or(String::new(), |ratios| {
-        pick(ratios).map_or("    -".to_owned(), |ratio| format!("{ratio:>5.2}x"))
-    })
+    ratios.map_or(String::new(), |ratios| factor(pick(ratios)))
+}
+
+/// Ratio on a page: a dash if undefined.
+pub(super) fn factor(ratio: Option<f64>) -> String {
+    ratio.map_or("    -".to_owned(), |ratio| format!("{ratio:>5.2}x"))
 }
 
 /// `a / b`; `None` if either is 0.

@@ -6,9 +6,11 @@ use std::time::Duration;
 use super::accelerator;
 use super::columns::{CELL, COLUMNS_PER_PAGE, LINE, name, row, short};
 use super::estimates;
-use super::ratios::{Ratios, times};
+use super::mesh::limit;
+use super::ratios::{self, Ratios, times};
 use super::simulated::{SceneFacts, Simulated, VariantRun, ViewFacts};
 use super::software;
+use crate::rows::{DrawnMeshRow, MeshDrawRow};
 use quadrille_base::math::whole;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
@@ -51,6 +53,7 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
         config,
         preset: "",
         host: [Duration::ZERO; 2],
+        mesh_draw: None,
         runs,
     })
 }
@@ -85,12 +88,20 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
         times(baseline.map(|b| Ratios::between(b, &run.outcome)).as_ref(), pick)
     };
     let mut text = title(simulated, KEY);
+    text.extend(simulated.mesh_draw.iter().flat_map(lines_of_meshes));
     row(&mut text, "", runs, |(run, _)| name(run));
     row(&mut text, "cycles", runs, |run| {
         let speedup = ratio(run, |r| r.speedup);
         format!("{} {speedup}", short(run.1.cycles))
     });
     row(&mut text, "frame ms", runs, |run| format!("{:>8.3}", simulated.ms(run.1.cycles)));
+    if let Some(draw) = &simulated.mesh_draw {
+        let of_all = |outcome: &SimulationResult| draw.cycles + outcome.cycles;
+        row(&mut text, "with meshes", runs, |(_, outcome)| {
+            let speedup = baseline.map(|b| ratios::ratio(of_all(b), of_all(outcome)));
+            format!("{} {}", short(of_all(outcome)), speedup.map_or(String::new(), ratios::factor))
+        });
+    }
     row(&mut text, "fragments", runs, |run| {
         let times = ratio(run, |r| r.fragments);
         format!("{} {times}", short(run.1.fragments.blended))
@@ -117,6 +128,18 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
         });
     }
     text
+}
+
+/// A line for each mesh that is drawn before the splats.
+fn lines_of_meshes(draw: &MeshDrawRow) -> impl Iterator<Item = String> {
+    draw.meshes.iter().map(|DrawnMeshRow { mesh, timed }| {
+        let (cycles, ms) = (timed.cycles, timed.frame_ms);
+        let mesh = mesh.rsplit('/').next().unwrap_or(mesh);
+        format!(
+            "before the splats: {mesh}, {cycles} cycles, {ms:.3} ms, limited {}\n",
+            limit(timed)
+        )
+    })
 }
 
 /// Rows about the passes of each run: their number, the cycles of the stencil updates and of the gaps between

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::rows::{CyclesWithMeshes, MeshDrawRow};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::energy::EnergyEstimate;
 use quadrille_gpu::frame::FrameTimes;
@@ -90,6 +91,8 @@ pub struct Simulated<'a> {
     pub preset: &'a str,
     /// Time on the host to project and sort, and of all methods together.
     pub host: [Duration; 2],
+    /// Draw of the meshes before the splats, if there are any.
+    pub mesh_draw: Option<MeshDrawRow>,
     /// Run of each method.
     pub runs: Vec<VariantRun>,
 }
@@ -104,6 +107,12 @@ impl Simulated<'_> {
     /// Runs of the graphics pipeline, with their results.
     pub fn pipelines(&self) -> impl Iterator<Item = (&VariantRun, &SimulationResult)> {
         self.runs.iter().filter_map(|run| Some((run, run.outcome.pipeline()?)))
+    }
+
+    /// Cycles of a method with those of the meshes before the splats, if there are any.
+    pub fn with_meshes(&self, outcome: &Outcome) -> Option<CyclesWithMeshes> {
+        let cycles = outcome.cycles();
+        Some(self.mesh_draw.as_ref()?.with_splats(cycles, self.ms(cycles)))
     }
 
     /// Duration of `cycles` at the configured clock, in milliseconds.

@@ -44,6 +44,10 @@ pub fn text(simulated: &Simulated<'_>) -> String {
         let mut statistics = Vec::new();
         let report = serde_json::to_value(MethodReport::of(simulated, run)).unwrap_or_default();
         flatten("", &report, &mut statistics);
+        if let Some(draw) = &simulated.mesh_draw {
+            let draw = serde_json::to_value(draw).unwrap_or_default();
+            flatten("mesh_draw", &draw, &mut statistics);
+        }
         block(&mut text, simulated, run, &statistics, &meanings);
     }
     text
@@ -275,9 +279,12 @@ fn of_pipeline(all: &mut Meanings, result: &SimulationResult) {
     }
 }
 
-const OF_ALL: [(&str, &str); 4] = [
+const OF_ALL: [(&str, &str); 7] = [
     ("cycles", "Cycles from sorted splats to the picture"),
     ("frame_ms", "Time of the draw or of the raster kernel"),
+    ("cycles_with_meshes", "Cycles of the meshes before the splats and of the splats"),
+    ("frame_ms_with_meshes", "Time of the meshes before the splats and of the splats"),
+    ("mesh_draw.cycles", "Cycles of all meshes before the splats"),
     ("power_without_dram_w", "Mean power without DRAM; 0 for a draw without time"),
     ("rail_w", "Power of a GPU of this size and clock under load, without DRAM"),
 ];

@@ -268,7 +268,7 @@ impl MeshRow {
 
 impl TimedMeshRow {
     /// Describes a frame in cycles of a clock of `clock_mhz` that took `host_ms` on the host.
-    pub fn new(outcome: TimedMeshResult, clock_mhz: f64, host_ms: f64) -> Self {
+    pub fn new(outcome: &TimedMeshResult, clock_mhz: f64, host_ms: f64) -> Self {
         Self {
             cycles: outcome.cycles,
             frame_ms: cycles_to_ms(outcome.cycles, clock_mhz),
@@ -278,11 +278,11 @@ impl TimedMeshRow {
             units: units(&outcome.units),
             discrepancies: outcome.discrepancies(),
             busiest: busiest(&outcome.units),
-            warps: outcome.warps,
-            grids: outcome.grids,
-            crop: ColourRow { counts: outcome.colour, cache: outcome.colour_cache },
-            zrop_cache: outcome.z_cache,
-            l2: outcome.l2,
+            warps: outcome.warps.clone(),
+            grids: outcome.grids.clone(),
+            crop: ColourRow { counts: outcome.colour.clone(), cache: outcome.colour_cache.clone() },
+            zrop_cache: outcome.z_cache.clone(),
+            l2: outcome.l2.clone(),
             host_ms,
         }
     }

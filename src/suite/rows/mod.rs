@@ -6,6 +6,7 @@
 mod deferred;
 mod limits;
 mod mesh;
+mod mesh_draw;
 mod method;
 mod units;
 
@@ -17,6 +18,7 @@ pub use limits::{BufferEntries, MemoQuads, TileSide};
 pub use mesh::{
     ColourRow, FrameHostMs, MergingUnit, MeshQuads, MeshRow, TimedMeshRow, UnitCounters,
 };
+pub use mesh_draw::{CyclesWithMeshes, DrawnMeshRow, MeshDrawRow};
 pub use method::{
     AddedStorage, BlendedFragments, ColourCacheRow, FlushRow, FlushesByUnit, MethodCounts,
     MethodRow, PipelineCounts,

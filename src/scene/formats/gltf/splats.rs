@@ -3,11 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
-use super::accessor::BufferStore;
-use super::container::split;
-use super::instances::instances;
-use super::json::{GltfDocument, GltfPrimitive};
-use super::nodes::PlacedNodes;
 use crate::activation::{take_linear_opacities, take_linear_scales};
 use crate::bytes::FileBytes;
 use crate::encoding::{LoadOptions, SceneEncoding, SplatAxes};
@@ -18,6 +13,7 @@ use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::shading::SplatOrder;
 use quadrille_base::{Error, Result, Task};
+use quadrille_gltf::{BufferStore, GltfDocument, GltfPrimitive, PlacedNodes, instances, split};
 
 pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
 /// Draft extension inside [`SPLATTING`] for splats packed as SPZ.

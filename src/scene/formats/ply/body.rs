@@ -5,8 +5,8 @@ use std::path::Path;
 use super::header::{Element, Encoding, Header, PropertyKind};
 use super::lines::{PlyLines, quoted};
 use super::number::{self, Number};
-use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::scalar::Scalar;
 
 /// Cursor over the body of a PLY.
 pub struct Body<'a> {

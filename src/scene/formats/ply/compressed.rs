@@ -4,7 +4,7 @@
 //! quaternion, 10 bits each. Colours, opacities and the higher coefficients (in an element `sh`) have 8 bits.
 
 use super::body::Body;
-use super::header::{Element, Encoding, Header, PropertyKind};
+use super::header::{Element, Encoding, Header, PropertyKind, name_of};
 use super::layout::{model_in, profile_hint};
 use super::number;
 use crate::activation::logit;
@@ -17,12 +17,12 @@ use crate::formats::format_reader::{
 };
 use crate::quaternion::with_largest;
 use crate::raw_columns::Rows;
-use crate::scalar::Scalar;
 use crate::scene_file::{Scene, SceneFormat};
 use crate::splats::{MAX_SPLATS, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow, whole};
+use quadrille_base::scalar::Scalar;
 
 pub(super) const CHUNK: usize = CHUNK_ROWS;
 
@@ -95,7 +95,7 @@ impl PackedElement<'_> {
             if property.name == name {
                 if property.kind != PropertyKind::Scalar(scalar) {
                     let place = format!("element \"{}\", \"{name}\"", self.element.name);
-                    return Err(source.malformed(place, scalar.name(), "another type"));
+                    return Err(source.malformed(place, name_of(scalar), "another type"));
                 }
                 let (rows, stride, encoding) = (self.rows, self.stride, self.encoding);
                 return Ok(move |row: usize| {

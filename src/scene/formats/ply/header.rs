@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::lines::{PlyLines, quoted};
-use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Mismatch, Result};
+use quadrille_base::scalar::Scalar;
 
 const HEADER_LIMIT_BYTES: usize = 16 << 20;
 
@@ -78,16 +78,15 @@ pub struct Header {
     pub(crate) body_offset: usize,
 }
 
-impl Scalar {
-    pub(super) fn name(self) -> &'static str {
-        let named = |(scalar, _): &&(Self, _)| *scalar == self;
-        SCALARS.iter().find(named).map_or("float", |(_, names)| names[0])
-    }
+/// Name of a type in headers.
+pub(super) fn name_of(scalar: Scalar) -> &'static str {
+    let named = |(own, _): &&(Scalar, _)| *own == scalar;
+    SCALARS.iter().find(named).map_or("float", |(_, names)| names[0])
+}
 
-    fn parse(word: &str) -> Option<Self> {
-        let named = |(_, names): &&(Self, [&str; 2])| names.contains(&word);
-        SCALARS.iter().find(named).map(|(scalar, _)| *scalar)
-    }
+fn scalar_of(word: &str) -> Option<Scalar> {
+    let named = |(_, names): &&(Scalar, [&str; 2])| names.contains(&word);
+    SCALARS.iter().find(named).map(|(scalar, _)| *scalar)
 }
 
 const SCALARS: [(Scalar, [&str; 2]); 8] = [
@@ -250,7 +249,7 @@ impl Draft {
 }
 
 fn scalar(word: &str) -> Result<Scalar, Mismatch> {
-    Scalar::parse(word).ok_or_else(|| {
+    scalar_of(word).ok_or_else(|| {
         let types = "a type: char, uchar, short, ushort, int, uint, float, double, int8 to float64";
         (types.to_owned(), quoted(word.as_bytes()))
     })

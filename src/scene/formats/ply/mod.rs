@@ -20,11 +20,11 @@ pub use header::Header;
 pub use header::{Element, Encoding, PropertyKind};
 pub use in_place::{Ahead, SplatsInPlace};
 pub use lines::quoted;
-pub use number::{parse_float, read as read_number, to_count};
+pub use number::{parse_float, to_count};
 pub(crate) use table::write_table;
 pub use write::{PlyWriter, encoded_rows};
 
-pub use crate::scalar::Scalar;
+pub use quadrille_base::scalar::Scalar;
 
 use super::format_reader::{FormatReader, Reader};
 

@@ -2,9 +2,9 @@ use std::str::FromStr;
 
 use super::header::Encoding;
 use super::lines::quoted;
-use crate::scalar::Scalar;
 use quadrille_base::error::Mismatch;
 use quadrille_base::math::{self, narrow};
+use quadrille_base::scalar::Scalar;
 
 #[derive(Clone, Copy)]
 pub(super) enum Number<'a> {
@@ -29,7 +29,7 @@ impl Number<'_> {
 }
 
 /// Reads the number at the start of `bytes`. Callers check the length; of too few bytes the number is 0.
-pub fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
+pub(super) fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     let mut raw = [0; 8];
     let size = scalar.size_bytes();
     let Some(source) = bytes.get(..size) else { return 0.0 };
@@ -37,17 +37,7 @@ pub fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     if encoding == Encoding::BigEndian {
         raw[..size].reverse();
     }
-    let [a, b, c, d, ..] = raw;
-    match scalar {
-        Scalar::I8 => f64::from(i8::from_le_bytes([a])),
-        Scalar::U8 => f64::from(a),
-        Scalar::I16 => f64::from(i16::from_le_bytes([a, b])),
-        Scalar::U16 => f64::from(u16::from_le_bytes([a, b])),
-        Scalar::I32 => f64::from(i32::from_le_bytes([a, b, c, d])),
-        Scalar::U32 => f64::from(u32::from_le_bytes([a, b, c, d])),
-        Scalar::F32 => f64::from(f32::from_le_bytes([a, b, c, d])),
-        Scalar::F64 => f64::from_le_bytes(raw),
-    }
+    scalar.read(&raw)
 }
 
 /// Converts `value` to a count; `None` unless it is a whole number from 0 to 2^32 - 1.

@@ -12,10 +12,10 @@ use crate::assemble::{FixedRows, RawBlock, RowLayout, assemble_fixed, assemble_i
 use crate::bytes::FileBytes;
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
-use crate::scalar::Scalar;
 use crate::scene_file::{Dropped, Scene};
 use crate::splats::{BLOCK, Splats};
 use quadrille_base::math::narrow;
+use quadrille_base::scalar::Scalar;
 use quadrille_base::{Error, Result, Task};
 
 pub(super) const WORD_BYTES: usize = 4;

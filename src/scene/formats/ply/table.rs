@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 
 use super::body::Body;
-use super::header::{Element, Encoding, Header, PropertyKind};
+use super::header::{Element, Encoding, Header, PropertyKind, name_of};
 use super::layout::{COLOURS, Layout, NAME, comments_of, profile_hint};
 use super::number;
 use super::unused_columns;
 use crate::column_names::{FIRST_CONSTANT, PLAIN};
 use crate::formats::format_reader::SceneSource;
-use crate::scalar::Scalar;
 use crate::table::{Column, ColumnValues, SplatTable};
 use quadrille_base::math::{SH_C0, narrow, whole};
+use quadrille_base::scalar::Scalar;
 use quadrille_base::{Result, Task};
 
 const ROWS_PER_CHUNK: usize = 4096;
@@ -202,7 +202,7 @@ pub(crate) fn write_table(table: &SplatTable, out: &mut dyn Write) -> io::Result
             ColumnValues::F32(_) => Scalar::F32,
             ColumnValues::Other(scalar, _) => scalar,
         };
-        writeln!(out, "property {} {}", kind.name(), column.name)?;
+        writeln!(out, "property {} {}", name_of(kind), column.name)?;
     }
     writeln!(out, "end_header")?;
     // Rows are packed in batches, so that memory does not hold the whole file.

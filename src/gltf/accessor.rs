@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::container::{Resolve, read_uri};
 use super::json::{Accessor, GltfDocument, named as named_extension};
-use crate::formats::ply::{Encoding, read_number};
-use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
+use quadrille_base::scalar::Scalar;
 
 /// Elements without a buffer view (zeros) that any document may have. Larger buffers allow one element per byte.
 const MIN_ZEROS: usize = 1 << 16;
@@ -280,7 +279,7 @@ impl<'a> BufferStore<'a> {
 }
 
 fn unsigned(bytes: &[u8], component: Scalar) -> u32 {
-    whole(read_number(bytes, component, Encoding::LittleEndian))
+    whole(component.read(bytes))
 }
 
 fn decode<const N: usize>(bytes: &[u8], component: Scalar, normalised: bool) -> [f32; N] {
@@ -294,7 +293,7 @@ fn decode<const N: usize>(bytes: &[u8], component: Scalar, normalised: bool) -> 
     };
     std::array::from_fn(|at| {
         let bytes = &bytes[at * component.size_bytes()..];
-        let value = read_number(bytes, component, Encoding::LittleEndian);
+        let value = component.read(bytes);
         narrow(scale.map_or(value, |scale| (value / scale).max(-1.0)))
     })
 }
