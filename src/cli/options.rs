@@ -9,9 +9,9 @@ use quadrille_base::parse::positive;
 use quadrille_base::shading::{Profile, SplatOrder, StopRule};
 use quadrille_base::text_file::read_text;
 use quadrille_gpu::config::{Config, PRESETS};
-use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_gpu::method::Method;
 use quadrille_machine::overlay::ASSIGNMENT;
+use quadrille_mesh_pipeline::MeshConfig;
 use quadrille_suite::merging_runs::MergingSettings;
 use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 

@@ -4,7 +4,10 @@ use quadrille_machine::OptionalPart;
 
 macro_rules! parts {
     ($($part:ident $name:literal;)+) => {
-        $(pub(crate) const $part: OptionalPart = OptionalPart { id: stringify!($part), name: $name };)+
+        $(
+            #[doc = concat!("Part of the machine: ", $name, ".")]
+            pub const $part: OptionalPart = OptionalPart { id: stringify!($part), name: $name };
+        )+
     };
 }
 

@@ -1,13 +1,11 @@
 //! Fields of a configuration that no unit of a run reads.
 
 use super::config::Config;
-use super::mesh_pipeline::MeshConfig;
 use super::method::Method;
 use super::optional_parts as parts;
 use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
 use quadrille_machine::{Field, OptionalPart};
-use quadrille_mesh::merge::MergeUnitKind;
 
 /// A field that differs from a base configuration and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,29 +32,8 @@ impl Config {
     }
 }
 
-impl MeshConfig {
-    /// Fields that differ from `base` but that no timed draw of a mesh with merging units of these kinds reads. Without a
-    /// kind, no draw is timed.
-    pub fn unused_by(&self, timed: &[MergeUnitKind], base: &Self) -> Vec<UnusedField> {
-        let has_qfm = timed.iter().any(|kind| matches!(kind, MergeUnitKind::Qfm(_)));
-        let has_pmu = timed.iter().any(|kind| matches!(kind, MergeUnitKind::Pmu(_)));
-        let is_in = |part: &OptionalPart| match *part {
-            parts::SECOND_GPC => self.gpu.gpu.gpcs > 1,
-            parts::PIPELINE | parts::BLENDING_IN_CROP => true,
-            _ => false,
-        };
-        let lacks = |field: &Field| match field.name.split('.').next() {
-            _ if timed.is_empty() => Some("cycles (--cycles)"),
-            Some("qfm") => (!has_qfm).then_some("quad-fragment merging"),
-            Some("pmu") => (!has_pmu).then_some("pixel merging"),
-            _ => field.only_if.filter(|part| !is_in(part)).map(|part| part.name),
-        };
-        unused([self.fields(), base.fields()], lacks)
-    }
-}
-
 /// Fields whose values differ from the base and of which `lacks` names the part that no run has.
-fn unused(
+pub fn unused(
     [fields, base]: [Vec<Field>; 2],
     lacks: impl Fn(&Field) -> Option<&'static str>,
 ) -> Vec<UnusedField> {

@@ -66,7 +66,8 @@ impl CoresSpec {
         self.cores * self.schedulers
     }
 
-    pub(crate) fn schedule(&self) -> Schedule {
+    /// Creates idle schedulers and empty warp slots of all cores.
+    pub fn schedule(&self) -> Schedule {
         Schedule::new(
             self.all_schedulers(),
             self.issue_cycles,

@@ -19,7 +19,8 @@ use quadrille_machine::{
     UnitCacheSpec, Visitor, beat_width, fragments, line_at, spec, statistics,
 };
 
-pub(crate) const Z_CACHE: &str = "z_cache";
+/// Name of the statistics of the cache of stencil and depth values.
+pub const Z_CACHE: &str = "z_cache";
 
 spec! {
     /// Configuration of the unit for early tests (ZROP).
