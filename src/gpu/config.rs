@@ -2,7 +2,8 @@
 
 use crate::optional_parts::{
     ACCELERATOR, CRITICAL_SECTIONS, ENERGY_ESTIMATE, FRAME_ESTIMATE, KERNELS, PASSES, PIPELINE,
-    QUAD_REORDERING, SECOND_GPC, SHADER_BLENDING, SOFTWARE, SPLAT_PIPELINE, TILE_GRID_COALESCING,
+    QUAD_REORDERING, SECOND_GPC, SHADER_BLENDING, SOFTWARE, SPLAT_PIPELINE, TILE_FETCH,
+    TILE_GRID_COALESCING, TILES,
 };
 use std::collections::BTreeMap;
 
@@ -23,14 +24,17 @@ use super::raster::coarse::CoarseSpec;
 use super::raster::fine::FineSpec;
 use super::raster::hi_z::HiZSpec;
 use super::raster::setup::SetupSpec;
+use super::tile_gpu::tile_buffer::TileBufferSpec;
 use super::tile_owner::{TileMap, TileMapping};
 use super::warp::cores::CoresSpec;
 use super::warp::interlock::InterlockSpec;
 use super::warp::launch::LaunchSpec;
 use super::warp::shader_blend::ShaderBlendSpec;
+use super::warp::tile_fetch::TileFetchSpec;
 use super::warp::update::PassesSpec;
 use super::zrop::prop::PropSpec;
 use super::zrop::unit::ZropSpec;
+use crate::coalesce::binning::BinningSpec;
 use crate::coalesce::quad_reorder::QruSpec;
 use crate::coalesce::tile_coalescing::TcSpec;
 use crate::coalesce::tile_grid_coalescing::TgcSpec;
@@ -129,6 +133,9 @@ config! {
     passes: PassesSpec, only_if PASSES;
     shader_blend: ShaderBlendSpec, only_if SHADER_BLENDING;
     interlock: InterlockSpec, only_if CRITICAL_SECTIONS;
+    binning: BinningSpec, only_if TILES;
+    tile_buffer: TileBufferSpec, only_if TILES;
+    tile_fetch: TileFetchSpec, only_if TILE_FETCH;
     l2: L2Spec;
     dram: DramSpec;
     compute: ComputeSpec, only_if SOFTWARE;
@@ -215,11 +222,12 @@ impl Config {
     /// Checks the bounds of all fields, and of the sizes and bandwidths that follow from several fields.
     pub fn validate(&self) -> Result<()> {
         self.validate_fields()?;
-        let (tc, tgc, cores) = (&self.tc, &self.tgc, &self.cores);
+        let (tc, tgc, binning, cores) = (&self.tc, &self.tgc, &self.binning, &self.cores);
         let all_cores = ("cores.cores", cores.cores);
         let entries = [
             [("tc.bins", tc.bins), ("tc.bin_size", tc.bin_size)],
             [("tgc.bins", tgc.bins), ("tgc.bin_size", tgc.bin_size)],
+            [("binning.bins", binning.bins), ("binning.bin_size", binning.bin_size)],
             [all_cores, ("cores.warps_per_core", cores.warps_per_core)],
             [all_cores, ("cores.schedulers", cores.schedulers)],
         ];

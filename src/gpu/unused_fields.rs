@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::method::Method;
 use super::optional_parts as parts;
+use super::tile_gpu::TileMethod;
 use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
 use quadrille_machine::{Field, OptionalPart};
@@ -52,7 +53,12 @@ fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
     method.variant().or(measured).is_some_and(addition)
 }
 
+fn blends_in_shader(method: Method) -> bool {
+    matches!(method, Method::InShader(_) | Method::Tiles(TileMethod::FramebufferFetch))
+}
+
 fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
+    let has_tiles = matches!(method, Method::Tiles(_));
     match part {
         parts::TILE_GRID_COALESCING => has(method, Variant::tgc),
         parts::QUAD_REORDERING => has(method, Variant::qru),
@@ -63,9 +69,14 @@ fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
         }
         parts::TERMINATION_FEEDBACK => has(method, Variant::het),
         parts::PASSES => matches!(method, Method::MultiPass(2..)),
-        parts::SHADER_BLENDING => matches!(method, Method::InShader(_)),
+        parts::SHADER_BLENDING => blends_in_shader(method),
         parts::CRITICAL_SECTIONS => method == Method::InShader(ShaderOrder::Interlocked),
-        parts::BLENDING_IN_CROP => method.is_pipeline() && !matches!(method, Method::InShader(_)),
+        parts::BLENDING_IN_CROP => method.is_pipeline() && !blends_in_shader(method) && !has_tiles,
+        parts::WARP_RESULTS => method.is_pipeline() && !blends_in_shader(method),
+        parts::VERTEX_BUFFER | parts::TEST_CACHE => method.is_pipeline() && !has_tiles,
+        parts::TILES => has_tiles,
+        parts::TILE_BLENDING => has_tiles && !blends_in_shader(method),
+        parts::TILE_FETCH => has_tiles && blends_in_shader(method),
         parts::SECOND_GPC => config.gpu.gpcs > 1 && method.is_pipeline(),
         parts::SOFTWARE => matches!(method, Method::Compute(_)),
         parts::KERNELS => matches!(method, Method::Compute(_) | Method::Gscore),

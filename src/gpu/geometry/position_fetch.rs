@@ -8,6 +8,9 @@ use super::vertex::VertexShading;
 use crate::draw_state::DrawState;
 use quadrille_machine::{Cycle, Primitive, Queue, Sink, Stage, StallReason, Unit, Visitor};
 
+/// Names of the queue of a fetch, and of the port whose primitives wait for room in it.
+pub(crate) type FetchNames = [&'static str; 2];
+
 #[derive(Debug)]
 struct InFlight {
     queue: Queue,
@@ -56,14 +59,15 @@ impl InFlight {
 
 #[derive(Debug)]
 pub(crate) struct PositionFetch<N> {
+    names: FetchNames,
     in_flight: Option<InFlight>,
     next: N,
 }
 
 impl<N> PositionFetch<N> {
     /// Creates a fetch of at most `in_flight` primitives before `next`. With `None`, primitives pass without delay.
-    pub(crate) fn new(in_flight: Option<u64>, next: N) -> Self {
-        Self { in_flight: in_flight.map(InFlight::new), next }
+    pub(crate) fn new(names: FetchNames, in_flight: Option<u64>, next: N) -> Self {
+        Self { names, in_flight: in_flight.map(InFlight::new), next }
     }
 }
 
@@ -80,6 +84,10 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
         self.next.end(at.max(self.in_flight.as_ref().map_or(0, |f| f.left)), state);
     }
 
+    fn end_tile(&mut self, at: Cycle, state: &mut DrawState<'m>) {
+        self.next.end_tile(at.max(self.in_flight.as_ref().map_or(0, |f| f.left)), state);
+    }
+
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut DrawState<'m>) {
         self.next.release(primitive, at, state);
     }
@@ -88,7 +96,8 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
 impl<N: Unit> Unit for PositionFetch<N> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         if let Some(InFlight { waited, .. }) = self.in_flight {
-            visitor.waits("tgc_fetch", "tgc_out", StallReason::Full, waited);
+            let [queue, port] = self.names;
+            visitor.waits(queue, port, StallReason::Full, waited);
         }
         self.next.visit(visitor);
     }
