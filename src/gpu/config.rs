@@ -156,7 +156,7 @@ pub struct Preset {
 }
 
 /// All presets; the first is the default.
-pub const PRESETS: [Preset; 9] = [
+pub const PRESETS: [Preset; 10] = [
     Preset { name: "vr-pipe", about: "the simulated GPU of the VR-Pipe paper, Table I", toml: "" },
     Preset {
         name: "orin",
@@ -198,6 +198,14 @@ pub const PRESETS: [Preset; 9] = [
                 (the device's properties, NVIDIA's data sheet and tuning guide for Hopper; latencies as benches/hardware \
                 measures them); the rest as vr-pipe",
         toml: "[gpu]\nclock_mhz = 1980.0\ngraphics = false\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 62914560\nlatency_ns = 145.0\n[dram]\ngb_per_s = 4800.0\nlatency_ns = 196.0\n[compute]\nshared_bytes_per_core = 233472\n",
+    },
+    Preset {
+        name: "mobile",
+        about: "a GPU of a phone, for tile-gpu and framebuffer-fetch: a Mali-G710 with 7 cores of 64 lanes (Arm's announcement: \
+                7 to 16 cores of 64 multiply-adds per cycle) behind LPDDR5 at 6.4 Gbit/s and 64 bits, 51.2 GB/s. Assumed: 850 \
+                MHz; 2 MB L2 in four slices of 64 bytes per cycle; a quad per cycle and core in shading, blending and \
+                access to the tile buffer; the rest as vr-pipe",
+        toml: "[gpu]\nclock_mhz = 850.0\n[cores]\ncores = 7\n[prop]\nquads_out_per_cycle = 7\n[tile_buffer]\nquads_per_cycle = 7\nbytes_per_cycle = 224\n[tile_fetch]\nbytes_per_cycle = 224\n[l2]\nbytes = 2097152\nslices = 4\nslice_bytes_per_cycle = 64\nclock_mhz = 850.0\n[dram]\ngb_per_s = 51.2\n",
     },
     Preset {
         name: "measured-rop",

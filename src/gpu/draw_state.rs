@@ -2,7 +2,7 @@
 
 use super::draw::Draw;
 use super::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
-use super::tile_gpu::tile_buffer::TilesInWork;
+use super::tile_gpu::tiles_in_work::TilesInWork;
 use super::warp::fragment::{FragmentShader, ShadedCounts};
 use super::warp::raced_picture::RacedPicture;
 use super::zrop::early::EarlyTests;

@@ -164,6 +164,11 @@ impl Method {
         }
     }
 
+    /// Whether the method draws tile by tile on the chip.
+    pub fn has_tiles(self) -> bool {
+        matches!(self, Self::Tiles(_))
+    }
+
     /// Whether the method runs on the graphics pipeline.
     pub fn is_pipeline(self) -> bool {
         !matches!(self, Self::Compute(_) | Self::Gscore)

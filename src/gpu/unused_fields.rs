@@ -58,7 +58,7 @@ fn blends_in_shader(method: Method) -> bool {
 }
 
 fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
-    let has_tiles = matches!(method, Method::Tiles(_));
+    let has_tiles = method.has_tiles();
     match part {
         parts::TILE_GRID_COALESCING => has(method, Variant::tgc),
         parts::QUAD_REORDERING => has(method, Variant::qru),

@@ -50,7 +50,7 @@ spec! {
         /// Primitives sent to setup per cycle.
         primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as setup";
         /// Capacity of the queue of primitives whose vertices are being read again.
-        fetch_queue: u64 = 256, 1..=65_536, Assumed "as tile-grid coalescing";
+        fetch_queue: u64 = 1024, 1..=65_536, Assumed "covers the latency of DRAM at one primitive per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "as tile-grid coalescing";
     }

@@ -13,6 +13,7 @@
 //! reach a few tile bins together, and quad merging needs quad reordering only.
 
 pub mod tile_buffer;
+pub mod tiles_in_work;
 
 use crate::config::Config;
 use crate::draw_state::DrawState;
@@ -22,7 +23,7 @@ use crate::zrop::framebuffer::FramebufferLines;
 use quadrille_base::choice;
 use quadrille_base::math::fit;
 use quadrille_machine::{LINE_BYTES, Memory, lines_of};
-use tile_buffer::TilesInWork;
+use tiles_in_work::TilesInWork;
 
 choice! {
     /// Method of drawing splats on a tile-based GPU.

@@ -71,10 +71,10 @@ impl ZropSpec {
         }
     }
 
-    /// Configuration with all values in `memory_lines` on the chip, from which none is evicted.
+    /// Configuration with all values in `memory_lines` on the chip: each line has a place of its own, and none is evicted.
     pub(crate) fn on_chip(&self, memory_lines: &Range<u32>) -> Self {
         let bytes = u64::from(memory_lines.end - memory_lines.start) * LINE_BYTES;
-        Self { cache_bytes: bytes.max(LINE_BYTES), cache_ways: u64::from(u16::MAX), ..self.clone() }
+        Self { cache_bytes: bytes, cache_ways: 1, ..self.clone() }
     }
 
     /// Storage in bytes of the wait queue, which a GPU without tests does not have, and of the update queue. A quad takes a
