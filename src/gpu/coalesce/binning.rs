@@ -244,7 +244,7 @@ impl Binning {
         self.counters.tiles += 1;
         let rect = self.rect(tile);
         let free = self.bins.output.start(0);
-        let begin = state.tiles.begin(tile, rect, is_partial, free, &mut state.memory);
+        state.tiles.begin(tile, rect, is_partial, free, &mut state.memory);
         let blocks = list.blocks.iter().zip(list.entries.chunks(self.entries_per_block));
         for (&address, entries) in blocks {
             self.requested = self.requests.entry(self.requested);
@@ -260,8 +260,6 @@ impl Binning {
                 let part = Primitive { bounds: primitive.bounds.intersect(rect), ..primitive };
                 let output = &mut self.bins.output;
                 output.start(0);
-                // The tile waits for its buffer, and the block for its arrival.
-                output.hold_until(begin, StallReason::Full);
                 output.hold_until(arrived, StallReason::Miss);
                 let start = output.free();
                 output.issue(part, start, 1, state, next);
@@ -274,8 +272,6 @@ impl Binning {
 
 impl Unit for Binning {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        let waited = self.bins.output.activity.idle[StallReason::Full as usize];
-        visitor.waits("tile_buffers", "binning_out", StallReason::Full, waited);
         self.bins.visit([BinningSpec::UNIT, "binning_out"], visitor);
         visitor.statistics("tile_lists", &self.counters);
     }

@@ -17,6 +17,8 @@ struct InFlight {
     arrivals: Queue,
     /// Cycles in which a primitive waited for room because the positions of earlier ones had not arrived.
     waited: u64,
+    /// Cycles in which a primitive with its positions waited for the buffer of its tile.
+    waited_for_tile: u64,
     /// Splat fetched last, and the cycle at which its positions arrive.
     fetched: Option<(u32, Cycle)>,
     left: Cycle,
@@ -28,6 +30,7 @@ impl InFlight {
             queue: Queue::new(depth),
             arrivals: Queue::new(depth),
             waited: 0,
+            waited_for_tile: 0,
             fetched: None,
             left: 0,
         }
@@ -51,7 +54,11 @@ impl InFlight {
         };
         self.fetched = Some((splat, arrived));
         self.arrivals.leave(arrived);
-        self.left = next.offer(primitive, arrived.max(self.left), state);
+        let ready = arrived.max(self.left);
+        // Reads are ahead of the tile that is drawn, so that the wait for a buffer is behind them.
+        let with_tile = ready.max(state.tiles.ready);
+        self.waited_for_tile += with_tile - ready;
+        self.left = next.offer(primitive, with_tile, state);
         self.queue.leave(self.left);
         entered
     }
@@ -95,9 +102,12 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
 
 impl<N: Unit> Unit for PositionFetch<N> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        if let Some(InFlight { waited, .. }) = self.in_flight {
+        if let Some(InFlight { waited, waited_for_tile, .. }) = self.in_flight {
             let [queue, port] = self.names;
             visitor.waits(queue, port, StallReason::Full, waited);
+            if waited_for_tile > 0 {
+                visitor.waits("tile_buffers", "setup", StallReason::Full, waited_for_tile);
+            }
         }
         self.next.visit(visitor);
     }

@@ -1,7 +1,7 @@
 //! Tiles on the chip: which tile is drawn, its buffer, and its pixels in memory.
 //!
-//! A tile takes a buffer when its first primitive leaves the binning unit, and frees it when DRAM has taken its pixels. Tiles
-//! start cleared. A tile that is drawn again after an overflow of the parameter buffer loads its pixels, and early
+//! A tile takes a buffer before its first primitive is set up, and frees it when DRAM has taken its pixels. Tiles start
+//! cleared. A tile that is drawn again after an overflow of the parameter buffer loads its pixels, and early
 //! termination stores and loads a byte of stencil per pixel with them.
 
 use quadrille_base::math::fit;
@@ -32,6 +32,8 @@ pub struct TilesInWork {
     terminating: bool,
     pub(super) buffers: Queue,
     pub(super) current: Option<WorkTile>,
+    /// Cycle from which the current tile has its buffer.
+    pub(crate) ready: Cycle,
     /// Whether each tile has been stored before.
     stored: Vec<bool>,
     pub(super) pixels_loaded: u64,
@@ -46,12 +48,13 @@ impl TilesInWork {
             terminating,
             buffers: Queue::new(buffers),
             current: None,
+            ready: 0,
             stored: Vec::new(),
             pixels_loaded: 0,
         }
     }
 
-    /// Begins tile `tile`, which covers `rect`, at or after `at`; it will be drawn again if `is_partial`. Returns the cycle at which it has a buffer with its pixels.
+    /// Begins tile `tile`, which covers `rect`, at or after `at`; it will be drawn again if `is_partial`. Its primitives wait until it has a buffer with its pixels.
     pub(crate) fn begin(
         &mut self,
         tile: usize,
@@ -59,7 +62,7 @@ impl TilesInWork {
         is_partial: bool,
         at: Cycle,
         memory: &mut Memory,
-    ) -> Cycle {
+    ) {
         let parts = self.parts(rect);
         let mut ready = self.buffers.entry(at);
         if self.stored.len() <= tile {
@@ -75,7 +78,7 @@ impl TilesInWork {
             }
         }
         self.current = Some(WorkTile { parts, is_partial });
-        ready
+        self.ready = ready;
     }
 
     #[allow(clippy::cast_sign_loss, reason = "tiles lie at positive coordinates")]
