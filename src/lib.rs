@@ -43,10 +43,10 @@
 //!
 //! # Extending the emulator
 //!
-//! Six modules are public beside the items of the root, since custom machines are built from their
+//! Seven modules are public beside the items of the root, since custom machines are built from their
 //! parts: [`machine`] is the kernel (stage contract, ports, queues, memory), [`raster`] is coverage without timing,
 //! [`gpu`] holds the units of the emulated pipeline and their wiring, [`geometry`] meshes and curved surfaces,
-//! [`mesh`] the mesh path, and [`deferred`] stochastic rasterization with sort-based deferred shading.
+//! [`mesh`] the mesh path, [`mesh_pipeline`] its units in cycles, and [`deferred`] stochastic rasterization with sort-based deferred shading.
 //! `examples/add_a_unit.rs` adds a stage and a flush policy from outside. [`suite`] runs many views in
 //! many configurations, on one machine or several.
 //!
@@ -67,6 +67,7 @@ pub use quadrille_gpu as gpu;
 pub use quadrille_machine as machine;
 pub use quadrille_machine::{chain, statistics};
 pub use quadrille_mesh as mesh;
+pub use quadrille_mesh_pipeline as mesh_pipeline;
 pub use quadrille_suite as suite;
 
 pub use quadrille_base::raster;

@@ -9,9 +9,9 @@ use quadrille_base::parse::positive;
 use quadrille_base::shading::{Profile, SplatOrder, StopRule};
 use quadrille_base::text_file::read_text;
 use quadrille_gpu::config::{Config, PRESETS};
-use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_gpu::method::Method;
 use quadrille_machine::overlay::ASSIGNMENT;
+use quadrille_mesh_pipeline::MeshConfig;
 use quadrille_suite::merging_runs::MergingSettings;
 use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 
@@ -302,8 +302,9 @@ pub(super) struct EmulationFlags {
     /// joined by +, or all, with qru and het+qru. Software on the shader cores: compute (tile lists by oriented box) or
     /// compute-aabb (by square), with the profile's stop rule or, as in compute:none and compute:hw,
     /// without a stop rule or with the hardware's. Blending in the fragment shader: shader-blend (without order)
-    /// or interlock (in critical sections). imitated:het, imitated:qm or imitated:het+qm: additions imitated by
-    /// stencil test and shader. gscore: an accelerator. paper: all of these.
+    /// or interlock (in critical sections). A tile-based GPU: tile-gpu, tile-gpu+het, tile-gpu+qm, tile-gpu+het+qm, or
+    /// framebuffer-fetch (blending in the shader from the tile). imitated:het, imitated:qm or imitated:het+qm: additions imitated by
+    /// stencil test and shader. gscore: an accelerator. paper: all of these but the tile-based GPU.
     /// multipass:N: the baseline in N passes, with a stencil update between two passes that terminates
     /// pixels
     #[arg(

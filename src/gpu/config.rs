@@ -2,7 +2,8 @@
 
 use crate::optional_parts::{
     ACCELERATOR, CRITICAL_SECTIONS, ENERGY_ESTIMATE, FRAME_ESTIMATE, KERNELS, PASSES, PIPELINE,
-    QUAD_REORDERING, SECOND_GPC, SHADER_BLENDING, SOFTWARE, SPLAT_PIPELINE, TILE_GRID_COALESCING,
+    QUAD_REORDERING, SECOND_GPC, SHADER_BLENDING, SOFTWARE, SPLAT_PIPELINE, TILE_FETCH,
+    TILE_GRID_COALESCING, TILES,
 };
 use std::collections::BTreeMap;
 
@@ -23,14 +24,17 @@ use super::raster::coarse::CoarseSpec;
 use super::raster::fine::FineSpec;
 use super::raster::hi_z::HiZSpec;
 use super::raster::setup::SetupSpec;
+use super::tile_gpu::tile_buffer::TileBufferSpec;
 use super::tile_owner::{TileMap, TileMapping};
 use super::warp::cores::CoresSpec;
 use super::warp::interlock::InterlockSpec;
 use super::warp::launch::LaunchSpec;
 use super::warp::shader_blend::ShaderBlendSpec;
+use super::warp::tile_fetch::TileFetchSpec;
 use super::warp::update::PassesSpec;
 use super::zrop::prop::PropSpec;
 use super::zrop::unit::ZropSpec;
+use crate::coalesce::binning::BinningSpec;
 use crate::coalesce::quad_reorder::QruSpec;
 use crate::coalesce::tile_coalescing::TcSpec;
 use crate::coalesce::tile_grid_coalescing::TgcSpec;
@@ -129,6 +133,9 @@ config! {
     passes: PassesSpec, only_if PASSES;
     shader_blend: ShaderBlendSpec, only_if SHADER_BLENDING;
     interlock: InterlockSpec, only_if CRITICAL_SECTIONS;
+    binning: BinningSpec, only_if TILES;
+    tile_buffer: TileBufferSpec, only_if TILES;
+    tile_fetch: TileFetchSpec, only_if TILE_FETCH;
     l2: L2Spec;
     dram: DramSpec;
     compute: ComputeSpec, only_if SOFTWARE;
@@ -149,7 +156,7 @@ pub struct Preset {
 }
 
 /// All presets; the first is the default.
-pub const PRESETS: [Preset; 9] = [
+pub const PRESETS: [Preset; 10] = [
     Preset { name: "vr-pipe", about: "the simulated GPU of the VR-Pipe paper, Table I", toml: "" },
     Preset {
         name: "orin",
@@ -193,6 +200,14 @@ pub const PRESETS: [Preset; 9] = [
         toml: "[gpu]\nclock_mhz = 1980.0\ngraphics = false\n[cores]\ncores = 132\nissue_cycles = 1\nwarps_per_core = 64\n[l2]\nclock_mhz = 1980.0\nbytes = 62914560\nlatency_ns = 145.0\n[dram]\ngb_per_s = 4800.0\nlatency_ns = 196.0\n[compute]\nshared_bytes_per_core = 233472\n",
     },
     Preset {
+        name: "mobile",
+        about: "a GPU of a phone, for tile-gpu and framebuffer-fetch: a Mali-G710 with 7 cores of 64 lanes (Arm's announcement: \
+                7 to 16 cores of 64 multiply-adds per cycle) behind LPDDR5 at 6.4 Gbit/s and 64 bits, 51.2 GB/s. Assumed: 850 \
+                MHz; 2 MB L2 in four slices of 64 bytes per cycle; a quad per cycle and core in shading, blending and \
+                access to the tile buffer; the rest as vr-pipe",
+        toml: "[gpu]\nclock_mhz = 850.0\n[cores]\ncores = 7\n[prop]\nquads_out_per_cycle = 7\n[tile_buffer]\nquads_per_cycle = 7\nbytes_per_cycle = 224\n[tile_fetch]\nbytes_per_cycle = 224\n[l2]\nbytes = 2097152\nslices = 4\nslice_bytes_per_cycle = 64\nclock_mhz = 850.0\n[dram]\ngb_per_s = 51.2\n",
+    },
+    Preset {
         name: "measured-rop",
         about: "as vr-pipe with the rates of an H200's raster operations relative to blending RGBA16F \
                 (benches/hardware/h200.csv): tests at 6.73 times, behind ports that pass more; shading at 2.58 times; \
@@ -215,11 +230,12 @@ impl Config {
     /// Checks the bounds of all fields, and of the sizes and bandwidths that follow from several fields.
     pub fn validate(&self) -> Result<()> {
         self.validate_fields()?;
-        let (tc, tgc, cores) = (&self.tc, &self.tgc, &self.cores);
+        let (tc, tgc, binning, cores) = (&self.tc, &self.tgc, &self.binning, &self.cores);
         let all_cores = ("cores.cores", cores.cores);
         let entries = [
             [("tc.bins", tc.bins), ("tc.bin_size", tc.bin_size)],
             [("tgc.bins", tgc.bins), ("tgc.bin_size", tgc.bin_size)],
+            [("binning.bins", binning.bins), ("binning.bin_size", binning.bin_size)],
             [all_cores, ("cores.warps_per_core", cores.warps_per_core)],
             [all_cores, ("cores.schedulers", cores.schedulers)],
         ];

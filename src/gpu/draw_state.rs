@@ -2,6 +2,7 @@
 
 use super::draw::Draw;
 use super::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
+use super::tile_gpu::tiles_in_work::TilesInWork;
 use super::warp::fragment::{FragmentShader, ShadedCounts};
 use super::warp::raced_picture::RacedPicture;
 use super::zrop::early::EarlyTests;
@@ -44,6 +45,8 @@ pub struct DrawState<'a> {
     pub updates: Vec<Updates>,
     /// State of the stencil updates between passes.
     pub update: StencilUpdate,
+    /// Tiles on the chip of a tile-based GPU.
+    pub(crate) tiles: TilesInWork,
     pub(super) spare_quads: Vec<ShadedQuads>,
     /// Picture in draw order for comparison, if shaders blend without order.
     pub(crate) race: Option<Box<RacedPicture>>,
@@ -64,6 +67,7 @@ impl<'a> DrawState<'a> {
         Self {
             task: Task::NEVER,
             draw,
+            tiles: TilesInWork::new(1, framebuffer.layout, framebuffer.format, false),
             level: shader.level(),
             near_cut: 0,
             shader,

@@ -1,5 +1,6 @@
 //! Frame time and energy of a method's result, derived from cycles and counters.
 
+use super::coalesce::binning::TileListCounters;
 use super::compute::kernels::{KernelWorkload, draw_kernels};
 use super::compute::outcome::ComputeCounts;
 use super::compute::program::{BLEND_LOADS, ENTRY_LOADS};
@@ -12,6 +13,7 @@ use super::method::Method;
 use super::outcome::Outcome;
 use super::result::SimulationResult;
 use super::warp::cores::CoresCounters;
+use super::warp::tile_fetch::TileFetchCounters;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_machine::{CacheCounters, L2Counters, SECTOR_BYTES};
 
@@ -51,11 +53,15 @@ pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     };
     const BYTES_OF_RGBA8: u64 = 4;
     let gpcs = config.gpu.gpcs;
+    let blended = match outcome.method() {
+        Method::Tiles(_) => config.tile_buffer.bytes_per_cycle,
+        _ => config.crop.bytes_per_cycle,
+    };
     let gpu = GpuSize {
         clock_mhz: config.gpu.clock_mhz,
         cores: gpcs * config.cores.cores,
         l2_bytes: config.l2.bytes,
-        rops: gpcs * config.crop.bytes_per_cycle / BYTES_OF_RGBA8,
+        rops: gpcs * blended / BYTES_OF_RGBA8,
     };
     Some(config.energy.estimate(events, outcome.cycles(), &gpu))
 }
@@ -97,11 +103,14 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
     let l1 = &result.l1;
     // A miss writes the entry before it is read.
     let attributes = (l1.hits + 2 * l1.misses) * entry;
+    // A shader that blends from the tile buffer accesses its sectors there.
+    let fetched: TileFetchCounters = result.statistics.of();
     // A blend reads and writes its sectors; a test reads them, and an update or a stencil operation writes them.
-    let colours = 2 * accesses(&result.crop_cache) + moved(&result.crop_cache);
+    let colours = 2 * (accesses(&result.crop_cache) + fetched.sectors) + moved(&result.crop_cache);
     let per_test = if result.framebuffer.tests_write() { 2 } else { 1 };
     let tests = per_test * accesses(&result.z_cache) + moved(&result.z_cache);
     let qru = &result.qru;
+    let listed = result.statistics.of::<TileListCounters>().entries;
     let vertices = result.vertex_warps * config.vertex.instructions;
     EnergyEvents {
         instructions: cores.instructions + vertices + result.stencil_updates.instructions,
@@ -110,7 +119,7 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
         // Fragments blended in the shader are already counted among its instructions.
         quads_blended: crop.quads,
         raster_tiles: result.raster.tiles,
-        bin_entries: result.tc.items + result.tgc.items + 2 * qru.pairs + qru.singles,
+        bin_entries: result.tc.items + result.tgc.items + listed + 2 * qru.pairs + qru.singles,
         ..of_l2(&result.l2, result.dram_bytes)
     }
 }

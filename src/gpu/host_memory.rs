@@ -4,10 +4,12 @@ use super::method::Method;
 use super::warp::shader_blend::ShaderOrder;
 use quadrille_base::Result;
 use quadrille_base::image::check_memory_beside;
-use quadrille_machine::MapKind;
+use quadrille_machine::{MapKind, Primitive};
 
 /// Bytes per splat of a view to project and sort: measured on 1.2 million splats and rounded up.
 const SPLAT_BYTES: u64 = 160;
+/// Bytes per splat of the lists of a tile-based GPU: two primitives, and their entries in six tiles in growing vectors.
+const LIST_BYTES: u64 = 2 * (size_of::<Primitive>() as u64 + 6 * 2 * size_of::<u32>() as u64);
 /// Bytes per pixel of the counts that a run on the pipeline keeps for maps.
 const MAP_BYTES: u64 = size_of::<[u32; MapKind::ALL.len()]>() as u64;
 /// Bytes per pixel of a heat map, and of the file that is made of it.
@@ -48,7 +50,9 @@ impl HostMemory {
     /// [`Error::Argument`](quadrille_base::Error::Argument) if they are not available.
     pub fn check(self, methods: &[Method], size: [u32; 2], splats: usize) -> Result<u64> {
         let pixel = self.bytes_per_pixel(methods);
-        check_memory_beside(size, pixel, splats as u64 * SPLAT_BYTES)
+        let tiled = methods.iter().filter(|method| method.has_tiles()).count();
+        let splat = SPLAT_BYTES + LIST_BYTES * tiled.min(self.threads) as u64;
+        check_memory_beside(size, pixel, splats as u64 * splat)
     }
 }
 

@@ -18,7 +18,7 @@
 //! Other [`Method`](method::Method)s draw the same splats: [`passes`] terminates pixels in software,
 //! [`imitation`] replaces VR-Pipe's additions by the stencil test and the fragment shader,
 //! [`shader_blend`](warp::shader_blend) blends in the fragment shader, [`compute`] is the software renderer on the shader
-//! cores, and [`gscore`] is an accelerator. A [`Machine`](machine::Machine) runs any of them.
+//! cores, [`tile_gpu`] bins primitives and draws tile by tile on the chip, and [`gscore`] is an accelerator. A [`Machine`](machine::Machine) runs any of them.
 //!
 //! # Time
 //!
@@ -54,15 +54,15 @@ pub mod estimates;
 pub mod extension;
 pub mod frame;
 pub mod geometry;
+pub mod gpc;
 pub mod gscore;
 pub mod host_memory;
 pub mod imitated_draw;
 pub mod imitation;
 pub mod in_shader;
 pub mod machine;
-pub mod mesh_pipeline;
 pub mod method;
-mod optional_parts;
+pub mod optional_parts;
 pub mod outcome;
 pub mod outcome_counts;
 pub mod passes;
@@ -71,6 +71,7 @@ pub mod relief;
 pub mod result;
 pub mod sensitivity;
 pub mod simulation;
+pub mod tile_gpu;
 pub mod tile_owner;
 pub mod unused_fields;
 pub mod variant;

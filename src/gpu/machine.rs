@@ -48,6 +48,7 @@ impl Machine {
             }
             Method::Imitated(_) => Simulator::new(config, Variant::BASELINE)?,
             Method::InShader(order) => Simulator::blending_in_shader(config, order)?,
+            Method::Tiles(method) => Simulator::tile_based(config, method)?,
             Method::Own(method) => Simulator::of_method(config, method)?,
             Method::Compute(method) => {
                 return Ok(Self::Compute(Box::new(ComputeRenderer::new(config, method)?)));

@@ -6,6 +6,7 @@ use super::compute::outcome::ComputeMethod;
 use super::config::Config;
 use super::extension::OwnMethod;
 use super::imitation::Imitation;
+use super::tile_gpu::TileMethod;
 use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
 use quadrille_base::error::{Error, Result};
@@ -26,6 +27,8 @@ pub enum Method {
     Imitated(Imitation),
     /// The conventional pipeline up to the shader cores, with blending in the fragment shader.
     InShader(ShaderOrder),
+    /// A tile-based GPU.
+    Tiles(TileMethod),
     /// A software renderer on the shader cores.
     Compute(ComputeMethod),
     /// The accelerator GSCore.
@@ -98,18 +101,26 @@ impl Method {
         if let Some(order) = orders.find(|order| order.name() == text) {
             return Ok(Self::InShader(order));
         }
+        let mut tiles = TileMethod::ALL.iter();
+        if let Some(method) = tiles.find(|method| method.name() == text) {
+            return Ok(Self::Tiles(*method));
+        }
         Variant::parse(text).map(Self::Pipeline).map_err(|error| match error {
             Error::Argument { what, expected, found } => {
                 let orders = ShaderOrder::ALL.map(ShaderOrder::name).join(", ");
                 let own: Vec<_> = config.extensions.methods().map(|m| m.to_string()).collect();
                 let imitations = Imitation::ALL.map(|imitation| imitation.to_string()).join(", ");
+                let tiles = TileMethod::ALL.iter().map(|method| method.name());
+                let tiles: Vec<_> = tiles.collect();
                 let others = format!(
-                    "{MULTI_PASS}N, {imitations}, {orders}, compute, compute-aabb, {GSCORE}, paper"
+                    "{MULTI_PASS}N, {imitations}, {orders}, {}, compute, compute-aabb, {GSCORE}, paper",
+                    tiles.join(", ")
                 );
                 let others: Vec<_> = std::iter::once(others).chain(own.iter().cloned()).collect();
                 let expected = format!("{expected}, or another method ({})", others.join(", "));
                 let names = Self::paper().into_iter().map(Self::name);
-                let names: Vec<_> = names.chain(GROUPS.map(str::to_owned)).chain(own).collect();
+                let names = names.chain(tiles.into_iter().chain(GROUPS).map(str::to_owned));
+                let names: Vec<_> = names.chain(own).collect();
                 Error::unknown_name(what, expected, &found, names.iter().map(String::as_str))
             }
             other => other,
@@ -144,12 +155,18 @@ impl Method {
         match self {
             Self::Pipeline(variant) => Some(variant),
             Self::Own(method) => Some(method.variant()),
+            Self::Tiles(method) => Some(method.variant()),
             Self::MultiPass(_)
             | Self::Imitated(_)
             | Self::InShader(_)
             | Self::Compute(_)
             | Self::Gscore => None,
         }
+    }
+
+    /// Whether the method draws tile by tile on the chip.
+    pub fn has_tiles(self) -> bool {
+        matches!(self, Self::Tiles(_))
     }
 
     /// Whether the method runs on the graphics pipeline.
@@ -171,6 +188,7 @@ impl fmt::Display for Method {
             Self::MultiPass(passes) => write!(f, "{MULTI_PASS}{passes}"),
             Self::Imitated(imitation) => imitation.fmt(f),
             Self::InShader(order) => f.write_str(order.name()),
+            Self::Tiles(method) => f.write_str(method.name()),
             Self::Compute(method) => method.fmt(f),
             Self::Gscore => f.write_str(GSCORE),
             Self::Own(method) => method.fmt(f),
@@ -184,8 +202,9 @@ mod tests {
 
     #[test]
     fn an_unknown_method_is_told_all_methods_and_an_unknown_variant_the_variants() {
-        let others = "multipass:N, imitated:het, imitated:qm, imitated:het+qm, shader-blend, interlock, compute, \
-                      compute-aabb, gscore, paper";
+        let others = "multipass:N, imitated:het, imitated:qm, imitated:het+qm, shader-blend, interlock, tile-gpu, \
+                      tile-gpu+het, tile-gpu+qm, tile-gpu+het+qm, framebuffer-fetch, compute, compute-aabb, gscore, \
+                      paper";
         let of_methods = Method::parse("foo").unwrap_err().to_string();
         assert!(of_methods.contains("het+qm") && of_methods.contains(others));
         let of_variants = Variant::parse("foo").unwrap_err().to_string();

@@ -32,12 +32,14 @@ choice! {
 
 /// Units with their rates, the durations for which they are held, and the queues of items that wait for their data. The
 /// names are the names of ports.
-const UNITS: [(&str, &[&str]); 24] = [
+const UNITS: [(&str, &[&str]); 29] = [
     ("vertex", &["vertex.primitives_per_cycle"]),
     ("vpo", &["vpo.primitives_per_cycle"]),
     ("crossbar", &["crossbar.primitives_per_cycle"]),
     ("tgc", &["tgc.primitives_in_per_cycle"]),
     ("tgc_out", &["tgc.primitives_out_per_cycle"]),
+    ("binning", &["binning.entries_per_cycle"]),
+    ("binning_out", &["binning.primitives_per_cycle"]),
     ("setup", &["setup.primitives_per_cycle"]),
     (
         "coarse",
@@ -61,6 +63,12 @@ const UNITS: [(&str, &[&str]); 24] = [
         "crop",
         &["crop.bytes_per_cycle", "crop.quads_per_cycle", "crop.blend_cycles", "crop.wait_queue"],
     ),
+    (
+        "tile_buffer",
+        &["tile_buffer.bytes_per_cycle", "tile_buffer.quads_per_cycle", "tile_buffer.blend_cycles"],
+    ),
+    ("tile_write", &["tile_buffer.l2_bytes_per_cycle"]),
+    ("tile_fetch", &["tile_fetch.bytes_per_cycle", "tile_fetch.latency_cycles"]),
     ("z_l2", &["zrop.l2_bytes_per_cycle"]),
     ("crop_l2", &["crop.l2_bytes_per_cycle"]),
     ("l1_fill", &["cores.l1_bytes_per_cycle"]),
@@ -77,15 +85,18 @@ pub fn rates_of(port: &str) -> impl Iterator<Item = &'static str> {
 
 /// Sections of the pipeline with their units.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("geometry", &["vertex", "vpo", "crossbar", "tgc", "tgc_out", "setup"]),
+    (
+        "geometry",
+        &["vertex", "vpo", "crossbar", "tgc", "tgc_out", "binning", "binning_out", "setup"],
+    ),
     ("raster", &["coarse", "hi_z", "fine", "tc"]),
     ("tests", &["tc_out", "prop", "zrop"]),
     ("shading", &["qru", "pack", "launch", "cores"]),
-    ("memory", &["z_l2", "crop_l2", "l1_fill", "l2", "dram"]),
+    ("memory", &["z_l2", "crop_l2", "tile_write", "l1_fill", "l2", "dram"]),
 ];
 
 /// Storages by field.
-const STORAGES: [&str; 33] = [
+const STORAGES: [&str; 40] = [
     "vertex.buffer_bytes",
     "vertex.fetch_queue",
     "vertex.warps",
@@ -95,6 +106,11 @@ const STORAGES: [&str; 33] = [
     "tgc.bins",
     "tgc.bin_size",
     "tgc.fetch_queue",
+    "binning.queue",
+    "binning.bins",
+    "binning.bin_size",
+    "binning.block_queue",
+    "binning.fetch_queue",
     "setup.queue",
     "coarse.queue",
     "hi_z.queue",
@@ -117,6 +133,8 @@ const STORAGES: [&str; 33] = [
     "crop.queue",
     "crop.wait_queue",
     "crop.cache_bytes",
+    "tile_buffer.queue",
+    "tile_buffer.buffers",
     "interlock.regions",
     "l2.bytes",
 ];
@@ -126,12 +144,17 @@ const LATENCIES: [&str; 4] =
     ["l2.latency_ns", "dram.latency_ns", "zrop.feedback_cycles", "cores.fragment_latency_cycles"];
 
 /// Ports whose parts have other names.
-const PARTS_OF_PORTS: [(&str, &str); 13] = [
+const PARTS_OF_PORTS: [(&str, &str); 18] = [
     ("vertex_buffer", "vertex.buffer_bytes"),
     ("vertex_fetch", "vertex.fetch_queue"),
     ("tgc_fetch", "tgc.fetch_queue"),
     ("zrop_updates", "zrop.update_queue"),
     ("interlock", "interlock.regions"),
+    ("list_fetch", "binning.fetch_queue"),
+    ("tile_buffers", "tile_buffer.buffers"),
+    ("pixel_order", "tile_fetch"),
+    ("tile_read", "tile_fetch"),
+    ("tile_store", "tile_fetch"),
     ("pack_out", "launch"),
     ("qru_out", "qru"),
     ("z_fill", "z_l2"),

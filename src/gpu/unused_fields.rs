@@ -1,13 +1,12 @@
 //! Fields of a configuration that no unit of a run reads.
 
 use super::config::Config;
-use super::mesh_pipeline::MeshConfig;
 use super::method::Method;
 use super::optional_parts as parts;
+use super::tile_gpu::TileMethod;
 use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
 use quadrille_machine::{Field, OptionalPart};
-use quadrille_mesh::merge::MergeUnitKind;
 
 /// A field that differs from a base configuration and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,29 +33,8 @@ impl Config {
     }
 }
 
-impl MeshConfig {
-    /// Fields that differ from `base` but that no timed draw of a mesh with merging units of these kinds reads. Without a
-    /// kind, no draw is timed.
-    pub fn unused_by(&self, timed: &[MergeUnitKind], base: &Self) -> Vec<UnusedField> {
-        let has_qfm = timed.iter().any(|kind| matches!(kind, MergeUnitKind::Qfm(_)));
-        let has_pmu = timed.iter().any(|kind| matches!(kind, MergeUnitKind::Pmu(_)));
-        let is_in = |part: &OptionalPart| match *part {
-            parts::SECOND_GPC => self.gpu.gpu.gpcs > 1,
-            parts::PIPELINE | parts::BLENDING_IN_CROP => true,
-            _ => false,
-        };
-        let lacks = |field: &Field| match field.name.split('.').next() {
-            _ if timed.is_empty() => Some("cycles (--cycles)"),
-            Some("qfm") => (!has_qfm).then_some("quad-fragment merging"),
-            Some("pmu") => (!has_pmu).then_some("pixel merging"),
-            _ => field.only_if.filter(|part| !is_in(part)).map(|part| part.name),
-        };
-        unused([self.fields(), base.fields()], lacks)
-    }
-}
-
 /// Fields whose values differ from the base and of which `lacks` names the part that no run has.
-fn unused(
+pub fn unused(
     [fields, base]: [Vec<Field>; 2],
     lacks: impl Fn(&Field) -> Option<&'static str>,
 ) -> Vec<UnusedField> {
@@ -75,7 +53,12 @@ fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
     method.variant().or(measured).is_some_and(addition)
 }
 
+fn blends_in_shader(method: Method) -> bool {
+    matches!(method, Method::InShader(_) | Method::Tiles(TileMethod::FramebufferFetch))
+}
+
 fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
+    let has_tiles = method.has_tiles();
     match part {
         parts::TILE_GRID_COALESCING => has(method, Variant::tgc),
         parts::QUAD_REORDERING => has(method, Variant::qru),
@@ -86,9 +69,14 @@ fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
         }
         parts::TERMINATION_FEEDBACK => has(method, Variant::het),
         parts::PASSES => matches!(method, Method::MultiPass(2..)),
-        parts::SHADER_BLENDING => matches!(method, Method::InShader(_)),
+        parts::SHADER_BLENDING => blends_in_shader(method),
         parts::CRITICAL_SECTIONS => method == Method::InShader(ShaderOrder::Interlocked),
-        parts::BLENDING_IN_CROP => method.is_pipeline() && !matches!(method, Method::InShader(_)),
+        parts::BLENDING_IN_CROP => method.is_pipeline() && !blends_in_shader(method) && !has_tiles,
+        parts::WARP_RESULTS => method.is_pipeline() && !blends_in_shader(method),
+        parts::VERTEX_BUFFER | parts::TEST_CACHE => method.is_pipeline() && !has_tiles,
+        parts::TILES => has_tiles,
+        parts::TILE_BLENDING => has_tiles && !blends_in_shader(method),
+        parts::TILE_FETCH => has_tiles && blends_in_shader(method),
         parts::SECOND_GPC => config.gpu.gpcs > 1 && method.is_pipeline(),
         parts::SOFTWARE => matches!(method, Method::Compute(_)),
         parts::KERNELS => matches!(method, Method::Compute(_) | Method::Gscore),

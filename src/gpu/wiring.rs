@@ -1,48 +1,32 @@
 //! Wiring of the units into a pipeline, and runs of draws through it.
 
-use super::coalesce::flush_policy::{Evict, FlushPolicy, Timeout};
-use super::coalesce::quad_reorder::QuadReorder;
-use super::coalesce::tile_coalescing::TileCoalescing;
-use super::coalesce::tile_grid_coalescing::TileGridCoalescing;
-use super::coalesce::warp_packing::WarpPacking;
 use super::config::Config;
-use super::crop::unit::Crop;
 use super::draw::Draw;
 use super::draw_state::DrawState;
 use super::extension::{Extension, OwnMethod};
 use super::geometry::assembly::Assembly;
 use super::geometry::crossbar::Crossbar;
 use super::geometry::distributor::{Distributor, GeometryUnits};
-use super::geometry::position_fetch::{FetchedVertices, PositionFetch};
+use super::geometry::position_fetch::FetchedVertices;
 use super::geometry::vertex::VertexShading;
 use super::geometry::vertex_buffer::VertexBuffer;
+use super::gpc::Gpc;
 use super::passes;
-use super::raster::coarse::Coarse;
-use super::raster::fine::Fine;
-use super::raster::hi_z::HiZ;
-use super::raster::setup::Setup;
 use super::result::SimulationResult;
-use super::tile_owner::TileOwner;
+use super::tile_gpu::{self, TileMethod};
 use super::variant::Variant;
-use super::warp::cores::Cores;
 use super::warp::fragment::FragmentShader;
 use super::warp::imitated_merging::MergeShare;
 use super::warp::issue::ShaderIssue;
-use super::warp::launch::Launch;
 use super::warp::raced_picture::RacedPicture;
-use super::warp::shader_blend::{BlendingCores, ShaderBlend, ShaderOrder};
-use super::warp::update::{UpdateCores, UpdateShader};
+use super::warp::shader_blend::ShaderOrder;
 use super::zrop::framebuffer::{Framebuffer, FramebufferLines, Tests};
 use super::zrop::late::{LateQueue, StencilUpdate};
-use super::zrop::prop::Prop;
-use super::zrop::termination::{Termination, Updates};
-use super::zrop::unit::Zrop;
-use quadrille_base::math::narrow;
-use quadrille_base::raster::tiles::TileLayout;
+use super::zrop::termination::Updates;
 use quadrille_base::{Error, Result, Task};
 use quadrille_machine::{
-    Beat, Cycle, HeldLines, L2Spec, LedgerSpec, Maps, Memory, Primitive, RasterTile, Retired, Sink,
-    Specification, Timeline, Unit, chain, keep_ledgers, keep_timelines,
+    Cycle, HeldLines, L2Spec, LedgerSpec, Maps, Memory, Primitive, Sink, Specification, Timeline,
+    Unit, keep_ledgers, keep_timelines,
 };
 
 /// Optional results that a run keeps.
@@ -59,121 +43,6 @@ pub struct Watch {
     pub interval: Cycle,
     /// Whether the requests to DRAM are kept.
     pub dram: bool,
-}
-
-/// Builder of one GPC's units, in sections nested from the last to the first.
-#[derive(Debug, Clone)]
-pub struct Gpc<'c> {
-    config: &'c Config,
-    variant: Variant,
-    owner: TileOwner,
-    layout: TileLayout,
-    lines: FramebufferLines,
-    updating: bool,
-    blending: Option<ShaderOrder>,
-    imitated_merging: Option<MergeShare>,
-    reordered: Cycle,
-}
-
-impl Gpc<'_> {
-    /// Units from primitives to raster tiles: tile-grid coalescing, setup, coarse raster, Hi-Z, fine raster.
-    pub fn raster<'m, N: Sink<RasterTile, DrawState<'m>> + Unit>(
-        &self,
-        next: N,
-    ) -> impl Sink<Primitive, DrawState<'m>> + Unit + use<'m, N> {
-        let c = self.config;
-        self.coarse_raster(chain! {
-            c.hi_z.queue => HiZ::new(&c.hi_z),
-            c.fine.queue => Fine::new(&c.fine),
-            next
-        })
-    }
-
-    /// The first units of [`Self::raster`], for pipelines with another Hi-Z or fine raster: tile-grid coalescing, setup and
-    /// coarse raster.
-    pub fn coarse_raster<'m, N: Sink<RasterTile, DrawState<'m>> + Unit>(
-        &self,
-        next: N,
-    ) -> impl Sink<Primitive, DrawState<'m>> + Unit + use<'m, N> {
-        let c = self.config;
-        let again = self.variant.tgc().then_some(c.tgc.fetch_queue);
-        chain! {
-            c.tgc.queue => TileGridCoalescing::new(&c.tgc, self.variant.tgc(), self.layout, self.owner),
-            PositionFetch::new(again, chain! {
-                c.setup.queue => Setup::new(&c.setup),
-                c.coarse.queue => Coarse::new(&c.coarse, self.owner),
-                next
-            })
-        }
-    }
-
-    /// Flush policy of tile coalescing with the configured eviction rule and timeout.
-    pub fn flush_policy(&self) -> Timeout<Evict> {
-        self.config.tc.policy()
-    }
-
-    /// Units from raster tiles to tested quads: tile coalescing with a flush policy, PROP, ZROP.
-    pub fn tests<'m, P: FlushPolicy, N: Sink<Beat, DrawState<'m>> + Unit>(
-        &self,
-        policy: P,
-        next: N,
-    ) -> impl Sink<RasterTile, DrawState<'m>> + Unit + use<'m, P, N> {
-        let (c, lines) = (self.config, self.lines.tests.clone());
-        let gpc = self.owner.gpc as usize;
-        let tc = TileCoalescing::new(&c.tc, policy, self.layout.tiles());
-        let pixels_once = self.blending == Some(ShaderOrder::Interlocked);
-        chain! {
-            c.tc.queue => tc.holding_pixels_once(&c.tc, pixels_once),
-            c.prop.queue => Prop::new(&c.prop),
-            c.zrop.queue => Zrop::new(&c.zrop, self.variant.het() || self.updating, gpc, lines),
-            next
-        }
-    }
-
-    /// Units from tested quads to the framebuffer: quad reordering, warp packing, launch, shader cores, CROP.
-    pub fn shading<'m>(&self) -> impl Sink<Beat, DrawState<'m>> + Unit + use<'m> {
-        let (c, variant) = (self.config, self.variant);
-        let threshold = narrow(c.zrop.threshold);
-        let termination = variant.het().then_some(Termination {
-            threshold,
-            feedback_cycles: c.zrop.feedback_cycles,
-            feedback: c.zrop.feedback,
-        });
-        let on = UpdateCores {
-            cores: c.cores.cores,
-            l2_bytes_per_cycle: c.cores.l1_bytes_per_cycle,
-            format: c.crop.format,
-            threshold,
-        };
-        let update = self.updating.then(|| UpdateShader::new(&c.passes, on));
-        let lines = self.lines.colour.clone();
-        let gpc = self.owner.gpc as usize;
-        let blending = self.blending.map(|order| self.shader_blend(order));
-        let merging = variant.qru() || self.imitated_merging.is_some();
-        let cores_queue = if blending.is_some() { 1 } else { c.cores.slots() };
-        chain! {
-            c.qru.queue => QuadReorder::new(&c.qru, variant.qru()),
-            c.pack.queue => WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
-            c.launch.queue => Launch::new(&c.launch),
-            cores_queue => Cores::new(&c.cores, merging).in_gpc(gpc).reading(&c.cores, c.vertex.entry().attributes).updating(update).blending(blending).imitating(self.imitated_merging),
-            c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
-            Retired::default()
-        }
-    }
-
-    fn shader_blend(&self, order: ShaderOrder) -> ShaderBlend {
-        let c = self.config;
-        let on = BlendingCores {
-            cores: c.cores.cores,
-            schedulers: c.cores.all_schedulers(),
-            slots: c.cores.slots(),
-            l2_bytes_per_cycle: c.cores.l1_bytes_per_cycle,
-            format: c.crop.format,
-            tiles: self.layout.tiles(),
-            reordered: self.reordered,
-        };
-        ShaderBlend::new(&c.shader_blend, &c.interlock, order, on)
-    }
 }
 
 /// Function that simulates a draw on a pipeline with units of other crates, through [`Simulator::run_with`].
@@ -228,6 +97,7 @@ pub struct Simulator {
     passes: u32,
     blending: Option<ShaderOrder>,
     imitated_merging: Option<MergeShare>,
+    tiles: Option<TileMethod>,
     method: Option<OwnMethod>,
     /// L2 content at the end of the previous frame, for a frame of a sequence; the first frame has none.
     sequence: Option<Option<HeldLines>>,
@@ -257,6 +127,7 @@ impl Simulator {
             passes: 1,
             blending: None,
             imitated_merging: None,
+            tiles: None,
             method: None,
             sequence: None,
             watch: Watch::default(),
@@ -296,6 +167,24 @@ impl Simulator {
         Ok(Self { blending: Some(order), ..Self::new(config, Variant::BASELINE)? })
     }
 
+    /// Tile-based GPU, with the units and additions of `method`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if a field does not fit, for several GPCs, and for units of other crates, whose wiring has none of
+    /// the units of tiles.
+    pub fn tile_based(config: &Config, method: TileMethod) -> Result<Self> {
+        let mut simulator = Self::new(config, method.variant())?;
+        let expected = "1 for a tile-based GPU, which draws one tile after the other";
+        Error::refuse_if(config.gpu.gpcs != 1, "gpu.gpcs", expected, config.gpu.gpcs)?;
+        let is_wired = config.extensions.wiring::<Wiring>(None).is_some();
+        let expected = "no unit of another crate for a tile-based GPU";
+        Error::refuse_if(is_wired, "extension", expected, "a wiring of the pipeline")?;
+        // Vertex results lie in memory, and stencil values on the chip.
+        simulator.config.vertex.buffer_bytes = 0;
+        simulator.config.zrop.fast_clear = true;
+        Ok(Self { tiles: Some(method), ..simulator })
+    }
+
     /// Creates a simulator of a variant on the same machine and under the same task that keeps no optional results.
     pub(crate) fn beside(&self, variant: Variant) -> Self {
         Self::unchecked(&self.config, variant).under(&self.task.without_progress())
@@ -331,6 +220,11 @@ impl Simulator {
     pub fn run(&self, draw: &Draw, shader: FragmentShader<'_>, tests: &Tests) -> SimulationResult {
         if let Some(wiring) = self.config.extensions.wiring::<Wiring>(self.method) {
             return wiring(self, draw, shader, tests);
+        }
+        if self.tiles.is_some() {
+            return self.run_with(draw, shader, tests, |gpc| {
+                gpc.binned_raster(gpc.tests(gpc.flush_policy(), gpc.shading_in_tiles()))
+            });
         }
         self.run_with(draw, shader, tests, |gpc| {
             gpc.raster(gpc.tests(gpc.flush_policy(), gpc.shading()))
@@ -380,20 +274,26 @@ impl Simulator {
         let updating = passes::batches(draw.len(), self.passes).len() > 1;
         let mut state = draw_state(draw, shader, tests, config, self.variant.het() || updating);
         state.task = self.task.clone();
+        let lists =
+            self.tiles.map(|_| tile_gpu::place_in_memory(&mut state, config, self.variant.het()));
         if let Some(before) = &self.sequence {
             state.memory.begin_frame(before.as_ref());
         }
         let layout = state.framebuffer.layout;
         let lines = FramebufferLines::of(&state.framebuffer);
         let l2_latency = state.memory.l2.latency();
-        let reordered = self.blending.map_or(0, |order| {
-            order.reordered(
+        let reordered = match self.blending {
+            Some(order) => order.reordered(
                 &config.shader_blend,
                 &config.interlock,
                 config.cores.slots(),
                 l2_latency,
-            )
-        });
+            ),
+            None if self.tiles == Some(TileMethod::FramebufferFetch) => config
+                .tile_fetch
+                .reordered(config.cores.slots(), config.shader_blend.latency_cycles),
+            None => 0,
+        };
         if reordered > 0 {
             state.memory.reorder_within(reordered);
         }
@@ -418,6 +318,7 @@ impl Simulator {
                 blending: self.blending,
                 imitated_merging: self.imitated_merging,
                 reordered,
+                tiles: self.tiles.zip(lists),
             };
             gpc(&parts)
         });

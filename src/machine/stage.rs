@@ -40,6 +40,12 @@ pub trait Stage<M> {
         at.max(self.done())
     }
 
+    /// Passes on all buffered items at the end of a tile of the screen, `at`; items of other tiles may follow. Returns the
+    /// cycle at which the end of the tile leaves the stage, at least `at`. It passes behind the last item of the tile.
+    fn end_tile(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Self::Out, M>) -> Cycle {
+        self.drain(at, state, next)
+    }
+
     /// Flushes the buffered items of primitives up to `primitive`, from `at` on. No item arrives before the flush ends.
     fn release(
         &mut self,
@@ -63,6 +69,9 @@ pub trait Sink<P, M> {
 
     /// Ends the draw. No item is offered after `at`.
     fn end(&mut self, at: Cycle, state: &mut M);
+
+    /// Ends a tile of the screen behind its last item, at `at`; a consumer that holds no items does nothing.
+    fn end_tile(&mut self, _at: Cycle, _state: &mut M) {}
 
     /// Flushes the items of primitives up to `primitive` from all units, from `at` on; no item is offered meanwhile.
     fn release(&mut self, _primitive: u32, _at: Cycle, _state: &mut M) {}
@@ -127,6 +136,12 @@ impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
     fn end(&mut self, at: Cycle, state: &mut M) {
         let done = self.stage.drain(at, state, &mut self.next);
         self.next.end(done, state);
+    }
+
+    fn end_tile(&mut self, at: Cycle, state: &mut M) {
+        let is_bypassed = self.stage.is_bypassed();
+        let left = if is_bypassed { at } else { self.stage.end_tile(at, state, &mut self.next) };
+        self.next.end_tile(left, state);
     }
 
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut M) {

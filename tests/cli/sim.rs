@@ -629,6 +629,46 @@ fn blending_in_shaders_is_reported() {
     assert!(text.contains("interlock.regions"), "{text}");
 }
 
+/// The tile-based GPU on the page and in the document, with estimates, maps and pictures, also behind a mesh and on a phone.
+#[test]
+fn a_tile_based_gpu_stands_beside_the_pipeline() {
+    let place = Place::new();
+    let methods = ["--method", "baseline,tile-gpu,tile-gpu+het+qm,framebuffer-fetch"];
+    let more = ["--maps", "maps", "--frame", "--energy", "-o", "{method}.npy"];
+    let document = sim(&place, &[&methods[..], &more].concat());
+    let baseline = variant(&document, "baseline");
+    for name in ["tile-gpu", "framebuffer-fetch"] {
+        let method = variant(&document, name);
+        for key in ["/fragments/blended", "/quads/blended", "/frame/sort_ms"] {
+            assert_eq!(number(method, key), number(baseline, key), "{name} {key}");
+        }
+        let lists = |key: &str| number(method, &format!("/counters/tile_lists/{key}"));
+        assert!(lists("entries") >= lists("primitives") && lists("overflows") == 0.0);
+        assert!(lists("binning_cycles") < number(method, "/cycles"));
+        assert_eq!(number(method, "/storage_bytes_per_gpc/l2_vertex_results"), 0.0);
+        assert_eq!(number(method, "/memory/depth/l2_read_bytes"), 0.0);
+        let picture = |name: &str| fs::read(place.path(&format!("{name}.npy"))).unwrap();
+        assert!(picture(name) == picture("baseline"), "{name}");
+    }
+    let page = place.expect(DONE, &[&VIEW[..], &methods].concat());
+    let page = String::from_utf8(page.stdout).unwrap();
+    for word in ["binning", "tile_buffer", "framebuffer-fet…"] {
+        assert!(page.contains(word), "{page}");
+    }
+    let mesh = ["--mesh", "frog", "--method", "baseline,tile-gpu", "-o", "{method}.mesh.npy"];
+    place.expect(DONE, &[&VIEW[..], &mesh].concat());
+    let picture = |name: &str| fs::read(place.path(&format!("{name}.mesh.npy"))).unwrap();
+    assert!(picture("tile-gpu") == picture("baseline"));
+    let phone = ["--preset", "mobile", "--method", "tile-gpu+qm", "--set", "crop.wait_queue=9"];
+    let warned = place.expect(DONE, &[&VIEW[..6], &phone].concat());
+    let text = String::from_utf8(warned.stderr).unwrap();
+    assert!(text.contains("no run has blending in CROP"), "{text}");
+    let several = ["--preset", "orin", "--method", "tile-gpu"];
+    let refused = place.expect(USAGE, &[&VIEW[..], &several].concat());
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("gpu.gpcs: expected 1 for a tile-based GPU"), "{text}");
+}
+
 /// The accelerator on the page and in the document, in cycles of the emulated GPU.
 #[test]
 fn the_accelerator_stands_beside_the_pipeline() {

@@ -9,9 +9,9 @@ use quadrille::deferred::camera::{lens::Lens, motion::SceneMotion, shutter::Shut
 use quadrille::geometry::camera::MeshCamera;
 use quadrille::geometry::files::Mesh;
 use quadrille::geometry::triangles::{Adjacency, Triangles};
-use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
 use quadrille::mesh::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
+use quadrille::mesh_pipeline::{self, MeshConfig};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::raster::samples::SamplePattern;
 use quadrille::suite::{Configuration, RunOptions, RunRow, Suite};

@@ -9,11 +9,11 @@ use quadrille::geometry::surface::{
 };
 use quadrille::geometry::tessellate::{GridOrder, TessellateSettings, Tessellated};
 use quadrille::geometry::triangles::{Adjacency, Triangles};
-use quadrille::gpu::mesh_pipeline::MeshConfig;
 use quadrille::mesh::frame::{Cull, DrawnArea, Faces, FrameSettings, VisibleFrame};
 use quadrille::mesh::mean_area::tessellate_to_mean;
 use quadrille::mesh::merge::{MergeUnitKind, QfmSettings};
 use quadrille::mesh::result::MeshResult;
+use quadrille::mesh_pipeline::MeshConfig;
 
 use crate::support::mesh::{mesh, pattern, settings, view};
 

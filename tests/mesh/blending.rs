@@ -3,11 +3,11 @@
 use quadrille::geometry::files::{Material, Mesh};
 use quadrille::geometry::grid::GridSource;
 use quadrille::geometry::triangles::{Adjacency, Triangles};
-use quadrille::gpu::mesh_pipeline::{self, MeshConfig, TimedMeshResult};
 use quadrille::mesh::frame::{Cull, FrameSettings, VisibleFrame};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
 use quadrille::mesh::result::MeshResult;
 use quadrille::mesh::shade::{Sampling, ShadeSettings, Shader, Textures};
+use quadrille::mesh_pipeline::{self, MeshConfig, TimedMeshResult};
 use quadrille::{Layer, Task};
 
 use crate::support::mesh::{SIZE, mesh, pattern, settings, veils, view};

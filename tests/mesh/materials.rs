@@ -13,11 +13,11 @@ use quadrille::geometry::files::{
     Texture, TextureFilter, UvMap, Wrap,
 };
 use quadrille::geometry::triangles::{Adjacency, Triangles};
-use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
 use quadrille::mesh::frame::{Cull, FrameSettings, VisibleFrame};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
 use quadrille::mesh::result::MeshResult;
 use quadrille::mesh::shade::{Lighting, MipChain, ShadeSettings, Shader, TextureRole, Textures};
+use quadrille::mesh_pipeline::{self, MeshConfig};
 use quadrille::{Camera, Frame, Intrinsics, MeshDrawSettings, draw_mesh};
 
 use crate::support::{self, mesh::pattern};

@@ -3,9 +3,6 @@
 use quadrille::Task;
 use quadrille::geometry::grid::GridSource;
 use quadrille::gpu::config::Config;
-use quadrille::gpu::mesh_pipeline;
-use quadrille::gpu::mesh_pipeline::MeshConfig;
-use quadrille::gpu::mesh_pipeline::TimedMeshResult;
 use quadrille::machine::collect::UnitCycles;
 use quadrille::machine::rate::Rate;
 use quadrille::mesh::frame::Cull;
@@ -15,6 +12,9 @@ use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;
 use quadrille::mesh::result::MeshResult;
+use quadrille::mesh_pipeline;
+use quadrille::mesh_pipeline::MeshConfig;
+use quadrille::mesh_pipeline::TimedMeshResult;
 use quadrille::raster::sample_depth::NO_OWNER;
 use quadrille::raster::samples::SamplePattern;
 

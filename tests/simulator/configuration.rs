@@ -23,7 +23,7 @@ fn assignments_change_one_field_and_are_checked() {
         ("tc.bins", "unit.field=value"),
         ("bins=3", "as in tgc.bins=3 or tc.bins=3"),
         ("tc.bin=3", "bin_size"),
-        ("td.bins=3", "as in tc.bins or tgc.bins"),
+        ("td.bins=3", "as in binning.bins or tc.bins or tgc.bins"),
         ("tc.bins=0", "from 1 to"),
         ("tc.bins=many", "tc.bins: expected a value of type integer"),
         ("tc.bins=-1", "integer from 0"),

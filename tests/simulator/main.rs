@@ -37,6 +37,7 @@ mod shading;
 mod splat_primitive;
 mod stages;
 mod sweeps;
+mod tile_gpu;
 mod tile_stencil;
 mod trained_scenes;
 mod vertex_buffer;

@@ -1,5 +1,6 @@
 //! Coalescing units. They group primitives by tile grid, quads by screen tile, overlapping quads in pairs, quads in warps.
 
+pub mod binning;
 pub mod bins;
 pub mod flush_policy;
 mod held_pixels;

@@ -20,7 +20,8 @@ use quadrille_machine::{
     UnitCacheSpec, Visitor, fragments, line_at, lines_of, spec, statistics,
 };
 
-pub(crate) const CROP_CACHE: &str = "crop_cache";
+/// Name of the statistics of the colour cache.
+pub const CROP_CACHE: &str = "crop_cache";
 
 spec! {
     /// Configuration of the colour unit (CROP).
@@ -60,7 +61,8 @@ impl CropSpec {
         }
     }
 
-    pub(crate) fn cache(&self) -> UnitCacheSpec {
+    /// Size and ports of the colour cache.
+    pub fn cache(&self) -> UnitCacheSpec {
         UnitCacheSpec {
             client: Client::Colour,
             bytes: self.cache_bytes,

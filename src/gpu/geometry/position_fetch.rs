@@ -8,12 +8,17 @@ use super::vertex::VertexShading;
 use crate::draw_state::DrawState;
 use quadrille_machine::{Cycle, Primitive, Queue, Sink, Stage, StallReason, Unit, Visitor};
 
+/// Names of the queue of a fetch, and of the port whose primitives wait for room in it.
+pub(crate) type FetchNames = [&'static str; 2];
+
 #[derive(Debug)]
 struct InFlight {
     queue: Queue,
     arrivals: Queue,
     /// Cycles in which a primitive waited for room because the positions of earlier ones had not arrived.
     waited: u64,
+    /// Cycles in which a primitive with its positions waited for the buffer of its tile.
+    waited_for_tile: u64,
     /// Splat fetched last, and the cycle at which its positions arrive.
     fetched: Option<(u32, Cycle)>,
     left: Cycle,
@@ -25,6 +30,7 @@ impl InFlight {
             queue: Queue::new(depth),
             arrivals: Queue::new(depth),
             waited: 0,
+            waited_for_tile: 0,
             fetched: None,
             left: 0,
         }
@@ -48,7 +54,11 @@ impl InFlight {
         };
         self.fetched = Some((splat, arrived));
         self.arrivals.leave(arrived);
-        self.left = next.offer(primitive, arrived.max(self.left), state);
+        let ready = arrived.max(self.left);
+        // Reads are ahead of the tile that is drawn, so that the wait for a buffer is behind them.
+        let with_tile = ready.max(state.tiles.ready);
+        self.waited_for_tile += with_tile - ready;
+        self.left = next.offer(primitive, with_tile, state);
         self.queue.leave(self.left);
         entered
     }
@@ -56,14 +66,15 @@ impl InFlight {
 
 #[derive(Debug)]
 pub(crate) struct PositionFetch<N> {
+    names: FetchNames,
     in_flight: Option<InFlight>,
     next: N,
 }
 
 impl<N> PositionFetch<N> {
     /// Creates a fetch of at most `in_flight` primitives before `next`. With `None`, primitives pass without delay.
-    pub(crate) fn new(in_flight: Option<u64>, next: N) -> Self {
-        Self { in_flight: in_flight.map(InFlight::new), next }
+    pub(crate) fn new(names: FetchNames, in_flight: Option<u64>, next: N) -> Self {
+        Self { names, in_flight: in_flight.map(InFlight::new), next }
     }
 }
 
@@ -80,6 +91,10 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
         self.next.end(at.max(self.in_flight.as_ref().map_or(0, |f| f.left)), state);
     }
 
+    fn end_tile(&mut self, at: Cycle, state: &mut DrawState<'m>) {
+        self.next.end_tile(at.max(self.in_flight.as_ref().map_or(0, |f| f.left)), state);
+    }
+
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut DrawState<'m>) {
         self.next.release(primitive, at, state);
     }
@@ -87,8 +102,12 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
 
 impl<N: Unit> Unit for PositionFetch<N> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        if let Some(InFlight { waited, .. }) = self.in_flight {
-            visitor.waits("tgc_fetch", "tgc_out", StallReason::Full, waited);
+        if let Some(InFlight { waited, waited_for_tile, .. }) = self.in_flight {
+            let [queue, port] = self.names;
+            visitor.waits(queue, port, StallReason::Full, waited);
+            if waited_for_tile > 0 {
+                visitor.waits("tile_buffers", "setup", StallReason::Full, waited_for_tile);
+            }
         }
         self.next.visit(visitor);
     }

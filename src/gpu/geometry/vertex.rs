@@ -10,6 +10,7 @@
 use super::vertex_buffer::EntryBytes;
 use crate::draw::SplatPrimitive;
 use crate::draw_state::DrawState;
+use crate::optional_parts::VERTEX_BUFFER;
 use quadrille_machine::{
     Client, Cycle, IssuePort, Primitive, Queue, Rate, Sink, Stage, StallReason, Unit, Visitor,
     spec, statistics,
@@ -34,10 +35,10 @@ spec! {
         /// Attribute bytes of a splat's vertices, read by fragment warps.
         attribute_bytes: u64 = 96, 0..=4096, Assumed "four vertices of colour, opacity and offset from the centre: six words";
         /// L2 bytes per GPC for the results of vertex shading; at most half of the L2 in all.
-        buffer_bytes: u64 = 524_288, 0..=1_073_741_824, Assumed "an eighth of the L2 of VR-Pipe's single GPC";
+        buffer_bytes: u64 = 524_288, 0..=1_073_741_824, Assumed "an eighth of the L2 of VR-Pipe's single GPC", only_if VERTEX_BUFFER;
         /// Whether vertex warps wait for room in the buffer of vertex results. If not, the buffer grows to hold
         /// all splats in use.
-        buffer_is_bounded: bool = true, .., Published "VR-Pipe V-A: a circular buffer in the L2";
+        buffer_is_bounded: bool = true, .., Published "VR-Pipe V-A: a circular buffer in the L2", only_if VERTEX_BUFFER;
         /// Capacity of the queue of primitives whose positions are being fetched for assembly.
         fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
         /// Primitives sent to primitive assembly per cycle.
@@ -146,7 +147,7 @@ impl VertexShading {
         if first < state.draw.len() {
             buffer.dispatch(u64::from(first) + splats, dispatch);
         }
-        self.results_at = buffer.write(splats, data + self.spec.latency_cycles, memory);
+        self.results_at = buffer.write(first, splats, data + self.spec.latency_cycles, memory);
         self.dispatched_at = dispatch;
         self.counters.warps += 1;
         self.left_in_warp = splats;

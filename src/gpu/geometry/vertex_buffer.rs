@@ -7,6 +7,9 @@
 //! no last read yet when a vertex warp asks for room. It then makes the coalescing units flush the quads of the splats
 //! that must leave. No other item reaches these units while vertex shading waits, so the deadlines of tile bins pass.
 //!
+//! In a tile-based GPU the results lie in memory behind the L2, splat after splat, since tiles read them when all splats are
+//! binned (see [`tile_gpu`](crate::tile_gpu)). Lines of such a buffer are evicted as all others, and nothing waits for room.
+//!
 //! An unbounded buffer holds all live splats. Its peak is computed at the end of the draw, when all times are known, and so
 //! is the peak of a buffer that frees its entries in order.
 
@@ -29,6 +32,8 @@ pub struct EntryBytes {
 pub struct VertexBuffer {
     entry: EntryBytes,
     entries: Option<u64>,
+    /// Address of the first entry in memory, if the results do not always stay in the L2.
+    in_memory: Option<u64>,
     /// Entries freed so far, and the cycle at which the last one was freed.
     freed: (usize, Cycle),
     /// End of the splat range and dispatch cycle of each vertex warp.
@@ -42,10 +47,22 @@ impl VertexBuffer {
         Self {
             entry,
             entries,
+            in_memory: None,
             freed: (0, 0),
             dispatches: Vec::new(),
             last_reads: vec![0; splats as usize],
         }
+    }
+
+    /// Places the results in memory from `address` on.
+    #[must_use]
+    pub fn in_memory(self, address: u64) -> Self {
+        Self { in_memory: Some(address), ..self }
+    }
+
+    /// Bytes of the results of a splat.
+    pub fn entry_bytes(&self) -> u64 {
+        self.entry.positions + self.entry.attributes
     }
 
     /// Returns the last splat whose entry must be free before a warp can write the `splats` entries that precede `end`, or
@@ -69,25 +86,31 @@ impl VertexBuffer {
         self.dispatches.push((end, at));
     }
 
-    /// Writes the results of `splats` splats at `at`; returns the cycle at which they are accepted.
-    pub fn write(&self, splats: u64, at: Cycle, memory: &mut Memory) -> Cycle {
-        let bytes = splats * (self.entry.positions + self.entry.attributes);
-        match bytes {
-            0 => at,
-            _ => memory.write_kept(Client::VertexResults, bytes, at),
+    /// Writes the results of `splats` splats from `first` on, at `at`; returns the cycle at which they are accepted.
+    pub fn write(&self, first: u32, splats: u64, at: Cycle, memory: &mut Memory) -> Cycle {
+        let entry = self.entry_bytes();
+        match (splats * entry, self.in_memory) {
+            (0, _) => at,
+            (bytes, None) => memory.write_kept(Client::VertexResults, bytes, at),
+            (_, Some(base)) => {
+                // The last warp of a draw may have fewer splats.
+                let left = (self.last_reads.len() as u64).saturating_sub(first.into());
+                let (address, bytes) = (base + u64::from(first) * entry, splats.min(left) * entry);
+                memory.write_bytes(Client::VertexResults, address, bytes, at)
+            }
         }
     }
 
     /// Reads the positions of a splat at `at`; returns the cycle at which they arrive.
     #[inline]
     pub(crate) fn read_positions(&mut self, splat: u32, at: Cycle, memory: &mut Memory) -> Cycle {
-        self.read(splat, self.entry.positions, at, memory)
+        self.read(splat, 0, self.entry.positions, at, memory)
     }
 
     /// Reads the attributes of a splat at `at`; returns the cycle at which they arrive.
     #[inline]
     pub(crate) fn read_attributes(&mut self, splat: u32, at: Cycle, memory: &mut Memory) -> Cycle {
-        self.read(splat, self.entry.attributes, at, memory)
+        self.read(splat, self.entry.positions, self.entry.attributes, at, memory)
     }
 
     /// Records that `splat` is in use at `at`. The rectangle of a stencil update, numbered after the splats, has no entry.
@@ -98,11 +121,25 @@ impl VertexBuffer {
         }
     }
 
-    fn read(&mut self, splat: u32, bytes: u64, at: Cycle, memory: &mut Memory) -> Cycle {
+    #[inline]
+    fn read(
+        &mut self,
+        splat: u32,
+        offset: u64,
+        bytes: u64,
+        at: Cycle,
+        memory: &mut Memory,
+    ) -> Cycle {
         if bytes == 0 {
             return at;
         }
-        let arrived = memory.read_kept(Client::VertexResults, bytes, at);
+        let arrived = match self.in_memory {
+            None => memory.read_kept(Client::VertexResults, bytes, at),
+            Some(base) => {
+                let address = base + u64::from(splat) * self.entry_bytes() + offset;
+                memory.read_bytes(Client::VertexResults, address, bytes, at)
+            }
+        };
         self.keep_until(splat, arrived);
         arrived
     }
@@ -126,7 +163,7 @@ impl VertexBuffer {
             peaks.live_splats = peaks.live_splats.max(held(freed));
             peaks.span_splats = peaks.span_splats.max(held(freed_in_order));
         }
-        let entry = self.entry.positions + self.entry.attributes;
+        let entry = self.entry_bytes();
         peaks.live_bytes = peaks.live_splats * entry;
         peaks.span_bytes = peaks.span_splats * entry;
         peaks

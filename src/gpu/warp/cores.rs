@@ -12,7 +12,7 @@
 //! in any order. The queue in front of the unit then holds the one warp that waits for a slot.
 
 use crate::draw_state::DrawState;
-use crate::optional_parts::{BLENDING_IN_CROP, QUAD_REORDERING, SPLAT_PIPELINE};
+use crate::optional_parts::{QUAD_REORDERING, SPLAT_PIPELINE, WARP_RESULTS};
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::under;
 use quadrille_machine::{
@@ -39,7 +39,7 @@ spec! {
         /// Warp slots per core.
         warps_per_core: u64 = 48, 1..=1024, Assumed "as NVIDIA's Ampere, compute capability 8.6 and 8.7";
         /// Shaded warps sent to the colour unit per cycle.
-        warps_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "eight quads: twice the maximum of the colour unit", only_if BLENDING_IN_CROP;
+        warps_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "eight quads: twice the maximum of the colour unit", only_if WARP_RESULTS;
         /// Arithmetic for fragments that f32 cannot place above or below the alpha cut: exact, as in the
         /// reference renderer, or f32, as in a shader core.
         near_cut: NearCutRule = NearCutRule::Exact, .., Assumed "fragment counts that can be compared with the reference renderer's";
@@ -66,7 +66,8 @@ impl CoresSpec {
         self.cores * self.schedulers
     }
 
-    pub(crate) fn schedule(&self) -> Schedule {
+    /// Creates idle schedulers and empty warp slots of all cores.
+    pub fn schedule(&self) -> Schedule {
         Schedule::new(
             self.all_schedulers(),
             self.issue_cycles,
@@ -278,8 +279,8 @@ impl Unit for Cores {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         let contended = |activity: &Activity| activity.idle[StallReason::Contended as usize];
         let waited = self.schedule.activity.iter().map(contended).sum();
-        if waited > 0 {
-            visitor.waits("interlock", "cores", StallReason::Contended, waited);
+        if let Some(blending) = self.blending.as_ref().filter(|_| waited > 0) {
+            visitor.waits(blending.lock(), "cores", StallReason::Contended, waited);
         }
         for activity in &mut self.schedule.activity {
             visitor.activity("cores", activity);

@@ -12,5 +12,6 @@ mod race;
 pub mod raced_picture;
 pub mod schedule;
 pub mod shader_blend;
+pub mod tile_fetch;
 pub mod update;
 mod warp_slots;

@@ -45,7 +45,8 @@ impl Schedule {
         }
     }
 
-    pub(crate) fn next_scheduler(&self) -> usize {
+    /// Index of the scheduler of the next warp.
+    pub fn next_scheduler(&self) -> usize {
         self.next_scheduler
     }
 
@@ -113,7 +114,8 @@ impl Schedule {
         self.left_at
     }
 
-    pub(crate) fn left_at(&self) -> Cycle {
+    /// Cycle at which the last warp left its slot.
+    pub fn left_at(&self) -> Cycle {
         self.left_at
     }
 }

@@ -6,6 +6,9 @@
 //! With an [`interlock`](super::interlock) this is a critical section: the warp waits for its ticket, and leaves when its
 //! stores have been acknowledged, an L2 latency later. Its update of the region's counter then takes another L2 latency.
 //!
+//! In a [tile-based GPU](super::tile_fetch), warps read and write the tile buffer in place of the L2, in the order of each
+//! pixel.
+//!
 //! Warps leave their slots in any order, as no unit takes their results. Colours that were never written are
 //! fetched from DRAM, since a shader does not know the cleared state (assumption).
 
@@ -13,6 +16,7 @@ use arrayvec::ArrayVec;
 
 use super::interlock::{Interlock, InterlockSpec};
 use super::race::Race;
+use super::tile_fetch::TileFetch;
 use super::warp_slots::{TakenSlot, WarpSlots};
 use crate::crop::blend::blend_warp;
 use crate::crop::unit::ColourLayout;
@@ -97,6 +101,7 @@ pub(crate) struct BlendingCores {
 enum Order {
     Race(Race),
     Interlock(Interlock),
+    Tile(TileFetch),
 }
 
 #[derive(Debug)]
@@ -131,6 +136,16 @@ impl ShaderBlend {
             done: 0,
             counters: ShaderBlendCounters::default(),
         }
+    }
+
+    /// Blends from the tile buffer, in the order of each pixel.
+    pub(crate) fn in_tile(self, fetch: TileFetch) -> Self {
+        Self { order: Order::Tile(fetch), ..self }
+    }
+
+    /// Name of the resource for which warps wait before they blend.
+    pub(super) fn lock(&self) -> &'static str {
+        if matches!(self.order, Order::Tile(_)) { "pixel_order" } else { "interlock" }
     }
 
     pub(super) fn launch(
@@ -190,6 +205,17 @@ impl ShaderBlend {
                 self.done = self.done.max(updated);
                 (end, waited)
             }
+            Order::Tile(fetch) => {
+                let (mut end, mut waited) = (shaded, false);
+                if enters {
+                    let blended_at = state.framebuffer.blended_at(warp.tile);
+                    (end, waited) =
+                        fetch.blend(&warp, shaded, self.spec.latency_cycles, blended_at);
+                    blend_warp(state.level, &mut state.framebuffer, &warp);
+                }
+                self.done = self.done.max(end);
+                (end, waited)
+            }
         };
         self.slots.leave(taken.slot, end, waited);
     }
@@ -216,9 +242,14 @@ impl ShaderBlend {
     }
 
     pub(super) fn visit(&self, visitor: &mut dyn Visitor) {
-        self.ports.visit(visitor);
         let mut counters = self.counters.clone();
         [counters.sectors_read, counters.sectors_written] = self.ports.sectors;
+        if let Order::Tile(fetch) = &self.order {
+            fetch.visit(visitor);
+            [counters.sectors_read, counters.sectors_written] = [fetch.sectors(); 2];
+        } else {
+            self.ports.visit(visitor);
+        }
         visitor.statistics(ShaderBlendSpec::UNIT, &counters);
         if let Order::Interlock(interlock) = &self.order {
             visitor.statistics(InterlockSpec::UNIT, &interlock.counters);

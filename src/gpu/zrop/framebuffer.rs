@@ -31,7 +31,7 @@ pub struct Failed {
     /// Fragments that fail the stencil test.
     pub stencil_failed: u8,
     /// Fragments that pass the stencil test and fail the depth test.
-    pub(crate) depth_failed: u8,
+    pub depth_failed: u8,
 }
 
 /// Whether a fragment that fails against two stored values fails against all values between them.

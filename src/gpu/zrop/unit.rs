@@ -5,7 +5,7 @@
 //! merging uses, pass untested. Rate: quads per cycle, less the cycles in which termination updates hold
 //! the port. A fragment is terminated only if its pixel's bit was written before the cycle of its test.
 
-use crate::optional_parts::{EARLY_TERMINATION, TERMINATION_FEEDBACK};
+use crate::optional_parts::{EARLY_TERMINATION, TERMINATION_FEEDBACK, TEST_CACHE};
 use std::ops::Range;
 
 use crate::zrop::termination::Feedback;
@@ -19,7 +19,8 @@ use quadrille_machine::{
     UnitCacheSpec, Visitor, beat_width, fragments, line_at, spec, statistics,
 };
 
-pub(crate) const Z_CACHE: &str = "z_cache";
+/// Name of the statistics of the cache of stencil and depth values.
+pub const Z_CACHE: &str = "z_cache";
 
 spec! {
     /// Configuration of the unit for early tests (ZROP).
@@ -33,15 +34,15 @@ spec! {
         /// Latency of the test in cycles.
         latency_cycles: u64 = 2, 0..=10_000, Assumed "read and compare";
         /// Capacity of the cache of stencil and depth values, in bytes.
-        cache_bytes: u64 = 32_768, 128..=268_435_456, Assumed "twice the colour cache";
+        cache_bytes: u64 = 32_768, 128..=268_435_456, Assumed "twice the colour cache", only_if TEST_CACHE;
         /// Ways per set; fully associative if at least the number of lines.
-        cache_ways: u64 = 65_536, 1..=65_536, Assumed "as the colour cache";
+        cache_ways: u64 = 65_536, 1..=65_536, Assumed "as the colour cache", only_if TEST_CACHE;
         /// Bytes per cycle from the L2 and, separately, to the L2.
         l2_bytes_per_cycle: u64 = 128, 1..=4096, Assumed "as the colour cache";
         /// Capacity of the write buffer to the L2, in lines.
-        write_buffer: u64 = 16, 1..=65_536, Assumed "as the colour cache";
+        write_buffer: u64 = 16, 1..=65_536, Assumed "as the colour cache", only_if TEST_CACHE;
         /// Whether values that were never written back start in their cleared state without a fetch.
-        fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs";
+        fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs", only_if TEST_CACHE;
         /// Accumulated alpha at which a pixel is terminated.
         threshold: f64 = 0.996, 0.0..=1.0, Published "VR-Pipe IV-B", only_if EARLY_TERMINATION;
         /// Cycles from a blend to its termination update.
@@ -68,6 +69,12 @@ impl ZropSpec {
             write_buffer: self.write_buffer,
             fast_clear: self.fast_clear,
         }
+    }
+
+    /// Configuration with all values in `memory_lines` on the chip: each line has a place of its own, and none is evicted.
+    pub(crate) fn on_chip(&self, memory_lines: &Range<u32>) -> Self {
+        let bytes = u64::from(memory_lines.end - memory_lines.start) * LINE_BYTES;
+        Self { cache_bytes: bytes, cache_ways: 1, ..self.clone() }
     }
 
     /// Storage in bytes of the wait queue, which a GPU without tests does not have, and of the update queue. A quad takes a
@@ -439,6 +446,11 @@ impl<M: EarlyTests> Stage<M> for Zrop {
     fn drain(&mut self, at: Cycle, state: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
         // All beats have passed CROP, so it sends no more updates.
         self.let_updates_in(Cycle::MAX, state);
+        at.max(self.pipe.done())
+    }
+
+    fn end_tile(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
+        // Updates in flight do not hold up the tests of the next tile: each holds the port when it arrives.
         at.max(self.pipe.done())
     }
 

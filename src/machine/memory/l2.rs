@@ -287,6 +287,13 @@ impl L2 {
         passed
     }
 
+    /// Passes `bytes` from `line` on through the port to DRAM, without tags, at `at`; returns the cycle of their passage.
+    pub(super) fn write_past(&mut self, client: Client, line: u32, bytes: u64, at: Cycle) -> Cycle {
+        let passed = self.book_write(client, Some(line), bytes, at);
+        self.count(client, Some(line), bytes, passed, |traffic| &mut traffic.dram_written_bytes);
+        passed
+    }
+
     #[inline]
     fn book_read(&mut self, client: Client, line: Option<u32>, bytes: u64, at: Cycle) -> Cycle {
         self.count(client, line, bytes, at, |traffic| &mut traffic.l2_read_bytes);

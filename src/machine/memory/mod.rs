@@ -73,6 +73,53 @@ impl Memory {
         self.l2.write(client, line, sectors, at, &mut self.dram)
     }
 
+    /// Reads `bytes` from `address` on, through the L2, for `client` at `at`; returns the cycle at which they arrive.
+    pub fn read_bytes(&mut self, client: Client, address: u64, bytes: u64, at: Cycle) -> Cycle {
+        let parts = line_parts(address, bytes);
+        parts.fold(at, |arrived, (line, sectors)| {
+            self.l2.extend_memory(line + 1);
+            arrived.max(self.read(client, line, sectors, at))
+        })
+    }
+
+    /// Writes `bytes` from `address` on, to the L2, for `client` at `at`; returns the cycle at which they are accepted.
+    pub fn write_bytes(&mut self, client: Client, address: u64, bytes: u64, at: Cycle) -> Cycle {
+        let parts = line_parts(address, bytes);
+        parts.fold(at, |accepted, (line, sectors)| {
+            self.l2.extend_memory(line + 1);
+            accepted.max(self.write(client, line, sectors, at))
+        })
+    }
+
+    /// Writes `bytes` from `line` on, through the port of the L2 to DRAM without a copy in the L2, for `client` at `at`;
+    /// returns the cycle in which the last of them passes DRAM's port.
+    pub fn write_through(&mut self, client: Client, line: u32, bytes: u64, at: Cycle) -> Cycle {
+        let passed = self.l2.write_past(client, line, bytes, at);
+        let address = u64::from(line) * LINE_BYTES;
+        self.dram.note(DramRequest { at: passed, address, bytes, is_write: true, client });
+        self.dram.write(bytes, passed)
+    }
+
+    /// Reads `bytes` from `line` on, from DRAM without a copy in the L2, for `client` at `at`; returns the cycle at which
+    /// they arrive.
+    pub fn read_through(&mut self, client: Client, line: u32, bytes: u64, at: Cycle) -> Cycle {
+        self.read_past(client, Some(line), u64::from(line) * LINE_BYTES, bytes, at)
+    }
+
+    fn read_past(
+        &mut self,
+        client: Client,
+        line: Option<u32>,
+        address: u64,
+        bytes: u64,
+        at: Cycle,
+    ) -> Cycle {
+        self.dram.note(DramRequest { at, address, bytes, is_write: false, client });
+        let arrived = self.dram.read(bytes, at);
+        (self.l2).count(client, line, bytes, at, |traffic| &mut traffic.dram_read_bytes);
+        self.l2.pass(client, bytes, arrived)
+    }
+
     /// First cycle after the L2 and DRAM have accepted the last write; 0 if nothing was written.
     pub fn writes_done(&self) -> Cycle {
         let written = [self.l2.last_write(), self.dram.last_write()];
@@ -130,21 +177,9 @@ impl Memory {
     }
 
     fn cached_stream(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        let (first, end) = (self.next_streamed, self.next_streamed + bytes);
-        self.next_streamed = end;
-        let mut arrived = at;
-        let mut begin = first;
-        while begin < end {
-            let line = line_at(begin);
-            let end_in_line = end.min((begin / LINE_BYTES + 1) * LINE_BYTES);
-            let sectors = begin / SECTOR_BYTES..end_in_line.div_ceil(SECTOR_BYTES);
-            let in_line = LINE_BYTES / SECTOR_BYTES;
-            let mask = sectors.fold(0, |mask, sector| mask | 1_u8 << (sector % in_line));
-            self.l2.extend_memory(line + 1);
-            arrived = arrived.max(self.read(client, line, mask, at));
-            begin = end_in_line;
-        }
-        arrived
+        let first = self.next_streamed;
+        self.next_streamed += bytes;
+        self.read_bytes(client, first, bytes, at)
     }
 
     /// Reads a stream of `bytes`, used once per frame and cached only in a sequence; returns the cycle of its arrival.
@@ -152,16 +187,23 @@ impl Memory {
         if self.caches_streams {
             return self.cached_stream(client, bytes, at);
         }
-        self.dram.note(DramRequest {
-            at,
-            address: self.next_streamed,
-            bytes,
-            is_write: false,
-            client,
-        });
+        let first = self.next_streamed;
         self.next_streamed += bytes;
-        let arrived = self.dram.read(bytes, at);
-        (self.l2).count(client, None, bytes, at, |traffic| &mut traffic.dram_read_bytes);
-        self.l2.pass(client, bytes, arrived)
+        self.read_past(client, None, first, bytes, at)
     }
+}
+
+/// Lines of `bytes` from `address` on, with the masks of the sectors that hold them.
+fn line_parts(address: u64, bytes: u64) -> impl Iterator<Item = (u32, u8)> {
+    let end = address + bytes;
+    let mut begin = address;
+    std::iter::from_fn(move || {
+        let part = begin;
+        begin = end.min((part / LINE_BYTES + 1) * LINE_BYTES);
+        (part < end).then(|| {
+            let sectors = part / SECTOR_BYTES..begin.div_ceil(SECTOR_BYTES);
+            let in_line = LINE_BYTES / SECTOR_BYTES;
+            (line_at(part), sectors.fold(0, |mask, sector| mask | 1_u8 << (sector % in_line)))
+        })
+    })
 }

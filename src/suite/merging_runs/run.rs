@@ -15,7 +15,6 @@ use quadrille_base::math::SimdLevel;
 use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::GridSource;
-use quadrille_gpu::mesh_pipeline;
 use quadrille_mesh::frame::{Shading, VisibleFrame};
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::result::MeshResult;
@@ -244,7 +243,8 @@ impl DrawnFrame<'_> {
         let begun = Instant::now();
         let (view, settings) = (&visible.view, &visible.settings);
         let config = &merging.hardware;
-        let outcome = mesh_pipeline::run(self.source, view, settings, config, kind, self.task)?;
+        let outcome =
+            quadrille_mesh_pipeline::run(self.source, view, settings, config, kind, self.task)?;
         let clock_mhz = config.gpu.gpu.clock_mhz;
         let host_ms = milliseconds(begun.elapsed());
         Ok(Some(TimedMeshRow::new(&outcome, clock_mhz, host_ms)))

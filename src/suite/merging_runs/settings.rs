@@ -9,11 +9,11 @@ use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::samples::SamplePattern;
-use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_gpu::unused_fields::UnusedField;
 use quadrille_mesh::frame::{Cull, Faces, FrameSettings};
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::Sampling;
+use quadrille_mesh_pipeline::MeshConfig;
 use quadrille_scene::Camera;
 
 #[cfg(feature = "cli")]

@@ -25,7 +25,10 @@ pub(super) fn name(run: &VariantRun) -> String {
 pub(super) fn row<R>(text: &mut String, label: &str, runs: &[R], cell: impl Fn(&R) -> String) {
     let mut line = format!("{label:LABEL$}");
     for run in runs {
-        let cell: String = cell(run).chars().take(CELL).collect();
+        let mut cell: String = cell(run).chars().take(COLUMN).collect();
+        if cell.chars().count() > CELL {
+            cell = cell.chars().take(CELL - 1).chain(['…']).collect();
+        }
         let _ = write!(line, "{cell:COLUMN$}");
     }
     text.push_str(line.trim_end());

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use quadrille_gpu::config::{Config, PRESETS};
-use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_machine::{Field, Source};
+use quadrille_mesh_pipeline::MeshConfig;
 
 /// Formats a configuration that is based on `preset` as TOML with the meaning, default value and source
 /// of each field. [`Config::overlaid`] reads it.

@@ -7,12 +7,12 @@ use super::limits::BufferEntries;
 use super::units::{LimitRow, UnitRow, units};
 use crate::key::ViewKey;
 use quadrille_base::choice;
-use quadrille_gpu::mesh_pipeline::TimedMeshResult;
-use quadrille_gpu::mesh_pipeline::colour::ColourCounters;
-use quadrille_gpu::mesh_pipeline::grids::GridsCounters;
 use quadrille_machine::{CacheCounters, L2Counters, PackCounters, UnitCycles};
 use quadrille_mesh::merge::{MergeUnitKind, PmuCounters, PmuSettings, QfmCounters, QfmSettings};
 use quadrille_mesh::result::{MeshResult, ratio};
+use quadrille_mesh_pipeline::TimedMeshResult;
+use quadrille_mesh_pipeline::colour::ColourCounters;
+use quadrille_mesh_pipeline::grids::GridsCounters;
 
 const BUSIEST_SHOWN: usize = 4;
 

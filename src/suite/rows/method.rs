@@ -248,7 +248,7 @@ documented! {
 }
 
 documented! {
-    /// Bytes of storage that a method adds to each GPC, and of the part of the L2 for vertex results in all methods.
+    /// Bytes of storage that a method adds to each GPC, and of the L2 for vertex results.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct AddedStorage {
         /// Bytes of the bins of tile-grid coalescing.
@@ -261,7 +261,7 @@ documented! {
         pub zrop: u64,
         /// Sum of `tgc`, `tgc_fetch`, `qru` and `zrop`.
         pub total: u64,
-        /// Bytes of the L2 for vertex results, in all methods.
+        /// Bytes of the L2 for vertex results, in all methods but those of a tile-based GPU.
         pub l2_vertex_results: u64,
     }
 }
@@ -307,7 +307,7 @@ impl PipelineCounts {
             memory: result.traffic,
             units: units(&result.units),
             counters,
-            storage_bytes_per_gpc: AddedStorage::of(config, result.variant),
+            storage_bytes_per_gpc: AddedStorage::of(config, method, result.variant),
             passes: matches!(method, Method::MultiPass(_)).then(|| result.passes.clone()),
             imitation: result.imitation,
             shader_blend,
@@ -324,7 +324,7 @@ impl FlushRow {
 }
 
 impl AddedStorage {
-    fn of(config: &Config, variant: Variant) -> Self {
+    fn of(config: &Config, method: Method, variant: Variant) -> Self {
         let when = |on: bool, bytes: u64| if on { bytes } else { 0 };
         let tgc = when(variant.tgc(), config.tgc.storage_bytes());
         let qru = when(variant.qru(), config.qru.storage_bytes());
@@ -336,7 +336,7 @@ impl AddedStorage {
             qru,
             zrop,
             total: tgc + tgc_fetch + qru + zrop,
-            l2_vertex_results: config.vertex_buffer_bytes(),
+            l2_vertex_results: when(!method.has_tiles(), config.vertex_buffer_bytes()),
         }
     }
 }

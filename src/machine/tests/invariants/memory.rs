@@ -81,3 +81,22 @@ fn more_ways_than_lines_add_no_capacity() {
     // Only 32 lines fit, so each line is evicted before it is read again.
     assert_eq!(memory.l2.counters().cache.misses, 128);
 }
+
+/// 200 bytes from address 100 lie in three lines, in one, four and two sectors. Data that pass the L2 leave no copy there: a
+/// later read of their line misses.
+#[test]
+fn bytes_are_whole_sectors_of_their_lines() {
+    let mut memory = Memory::new(&L2Spec::default(), &DramSpec::default(), 612.0, 8);
+    let written = memory.write_bytes(Client::VertexResults, 100, 200, 0);
+    let read = memory.read_bytes(Client::VertexResults, 100, 200, written);
+    assert!(read >= written + memory.l2.latency());
+    let traffic = memory.l2.traffic.vertex_results;
+    assert_eq!([traffic.l2_written_bytes, traffic.l2_read_bytes], [7 * 32; 2]);
+    assert_eq!(traffic.dram_bytes(), 0);
+    memory.write_through(Client::Colour, 4, 256, 0);
+    memory.read_through(Client::Colour, 4, 256, 0);
+    memory.read_bytes(Client::Colour, 4 * 128, 32, 0);
+    let colour = memory.l2.traffic.colour;
+    assert_eq!([colour.dram_written_bytes, colour.dram_read_bytes], [256, 256 + 32]);
+    assert_eq!(memory.dram.bytes(), 256 + 256 + 32);
+}

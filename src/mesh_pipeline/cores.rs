@@ -7,8 +7,8 @@
 use serde::Serialize;
 
 use super::draw_state::MeshDrawState;
-use crate::warp::cores::CoresSpec;
-use crate::warp::schedule::{Schedule, WarpProgram};
+use quadrille_gpu::warp::cores::CoresSpec;
+use quadrille_gpu::warp::schedule::{Schedule, WarpProgram};
 use quadrille_machine::{Cycle, Sink, Stage, Unit, Visitor, Warp, spec, statistics};
 
 spec! {

@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::cores::PixelShaderSpec;
 use super::grids::GridsSpec;
 use super::quads::QuadsSpec;
-use crate::config::Config;
 use quadrille_base::error::{Error, Result};
-use quadrille_machine::Field;
+use quadrille_gpu::config::Config;
+use quadrille_gpu::optional_parts as parts;
+use quadrille_gpu::unused_fields::{UnusedField, unused};
 use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid, parsed};
+use quadrille_machine::{Field, OptionalPart};
+use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::merge::pmu::PmuSpec;
 use quadrille_mesh::merge::qfm::QfmSpec;
 
@@ -77,5 +80,24 @@ impl MeshConfig {
     /// Returns the configuration with one assignment `unit.field=value`.
     pub fn with(&self, assignment: &str) -> Result<Self> {
         self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
+    }
+
+    /// Fields that differ from `base` but that no timed draw of a mesh with merging units of these kinds reads. Without a
+    /// kind, no draw is timed.
+    pub fn unused_by(&self, timed: &[MergeUnitKind], base: &Self) -> Vec<UnusedField> {
+        let has_qfm = timed.iter().any(|kind| matches!(kind, MergeUnitKind::Qfm(_)));
+        let has_pmu = timed.iter().any(|kind| matches!(kind, MergeUnitKind::Pmu(_)));
+        let is_in = |part: &OptionalPart| match *part {
+            parts::SECOND_GPC => self.gpu.gpu.gpcs > 1,
+            parts::PIPELINE | parts::BLENDING_IN_CROP => true,
+            _ => false,
+        };
+        let lacks = |field: &Field| match field.name.split('.').next() {
+            _ if timed.is_empty() => Some("cycles (--cycles)"),
+            Some("qfm") => (!has_qfm).then_some("quad-fragment merging"),
+            Some("pmu") => (!has_pmu).then_some("pixel merging"),
+            _ => field.only_if.filter(|part| !is_in(part)).map(|part| part.name),
+        };
+        unused([self.fields(), base.fields()], lacks)
     }
 }

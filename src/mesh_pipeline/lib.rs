@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Function and order are those of a [frame](quadrille_mesh::frame) without time: all counts and the owner of every sample
-//! are equal. The timing model is that of the emulated pipeline (see [`crate`]).
+//! are equal. The timing model is that of the emulated pipeline (see [`quadrille_gpu`]).
 //!
 //! The pipeline keeps its own depth buffer instead of replaying a finished frame: Hi-Z reads the farthest depth of a raster
 //! tile, and the colour unit the owner of a sample, at a moment within the frame.

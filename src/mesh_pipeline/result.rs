@@ -6,9 +6,9 @@ use super::depth::DepthBuffer;
 use super::draw_state::MeshDrawState;
 use super::grids::GridsCounters;
 use super::quads::QuadsCounters;
-use crate::crop::unit::CROP_CACHE;
-use crate::raster::hi_z::HiZCounters;
-use crate::zrop::unit::{Z_CACHE, ZropCounters};
+use quadrille_gpu::crop::unit::CROP_CACHE;
+use quadrille_gpu::raster::hi_z::HiZCounters;
+use quadrille_gpu::zrop::unit::{Z_CACHE, ZropCounters};
 use quadrille_machine::{
     CacheCounters, Collected, Cycle, L2Counters, PackCounters, Unit, UnitCycles,
 };

@@ -14,7 +14,7 @@ use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
 use super::draw_state::{COLOUR_BYTES, MeshDrawState};
-use crate::crop::unit::{CROP_CACHE, CropSpec};
+use quadrille_gpu::crop::unit::{CROP_CACHE, CropSpec};
 use quadrille_machine::{
     Activity, Cycle, LINE_BYTES, Quad, Queue, Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, Unit,
     UnitCache, Visitor, Warp, statistics,
