@@ -202,19 +202,25 @@ impl GpuFlags {
         has_changes || self.preset != PRESETS[0].name
     }
 
-    /// Warns of fields that differ from their preset and that no run of `methods` reads.
+    /// Warns of fields that differ from their preset and that no run of `methods` reads. `read` names the units and fields that
+    /// other parts of the call read.
     pub(super) fn warn_of_unused(
         configurations: &[Configuration],
         methods: &[Method],
-        estimated: &[&str],
+        read: &[&str],
         session: &Session,
     ) -> Result<()> {
         let mut named = Vec::new();
         for configuration in configurations {
             let preset = session.base().extended(&configuration.preset)?;
             for field in configuration.config.unused_by(methods, &preset) {
-                let unit = field.name.split('.').next();
-                if unit.is_some_and(|unit| estimated.contains(&unit)) || named.contains(&field) {
+                let is_of = |part: &&str| {
+                    field
+                        .name
+                        .strip_prefix(*part)
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                };
+                if read.iter().any(is_of) || named.contains(&field) {
                     continue;
                 }
                 session.warn(&unused_warning(&field));

@@ -171,7 +171,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     args.sequence.check(&methods)?;
     let configurations = runnable(configurations, &methods, &mut |text| session.warn(&text))?;
     args.check_methods(&methods, session)?;
-    GpuFlags::warn_of_unused(&configurations, &methods, &args.estimated_units(), session)?;
+    GpuFlags::warn_of_unused(&configurations, &methods, &args.read_besides(), session)?;
     let output = Output::parse(args.output.as_deref(), &[VIEW, METHOD], args.json || args.csv)?;
     if let Some(output) = &output {
         output.template.require(METHOD, methods.len(), "methods (or choose one with --method)")?;
@@ -222,10 +222,16 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
 
 impl Args {
     /// Configuration tables that `--frame` and `--energy` read in addition to the tables of the simulated units.
-    fn estimated_units(&self) -> Vec<&'static str> {
+    /// Units and fields that estimates and the order of a sequence read.
+    fn read_besides(&self) -> Vec<&'static str> {
         let frame: &[_] = if self.frame { &["frame", "kernels"] } else { &[] };
         let energy: &[_] = if self.energy { &["energy"] } else { &[] };
-        [frame, energy].concat()
+        let order: &[_] = if self.sequence.warm {
+            &["gscore.order", "gscore.depth_bytes", "gscore.span_bytes"]
+        } else {
+            &[]
+        };
+        [frame, energy, order].concat()
     }
 
     /// Refuses flags without a result for any of `methods`, and warns of the methods that a flag leaves out.

@@ -81,6 +81,7 @@ fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
         parts::SOFTWARE => matches!(method, Method::Compute(_)),
         parts::KERNELS => matches!(method, Method::Compute(_) | Method::Gscore),
         parts::ACCELERATOR => method == Method::Gscore,
+        parts::KEPT_ORDER => false,
         parts::FRAME_ESTIMATE => false,
         parts::ENERGY_ESTIMATE => false,
         parts::PIPELINE | parts::SPLAT_PIPELINE => method.is_pipeline(),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::optional_parts::KEPT_ORDER;
 use quadrille_machine::spec;
 
 /// Order in which the accelerator blends the splats of a tile.
@@ -44,11 +45,11 @@ spec! {
         /// Whether each pass of the quick-sort units reads its pairs from memory and writes them back, 0 or 1.
         passes_in_memory: u64 = 0, 0..=1, Assumed "0: the pairs of a tile stay on the chip between passes";
         /// Order of blending: `sorted`, or `kept`, which updates the order of the last frame of a sequence.
-        order: SortOrder = SortOrder::Sorted, SortOrder::Sorted..=SortOrder::Kept, Published "GSCore (ASPLOS 2024); `kept` is the order of Neo (arXiv 2511.12930)";
+        order: SortOrder = SortOrder::Sorted, SortOrder::Sorted..=SortOrder::Kept, Published "GSCore (ASPLOS 2024); `kept` is the order of Neo (arXiv 2511.12930)", only_if KEPT_ORDER;
         /// Bytes of a depth that rendering cores write back per entry, in a kept order.
-        depth_bytes: u64 = 4, 0..=64, Assumed "32 bits";
+        depth_bytes: u64 = 4, 0..=64, Assumed "32 bits", only_if KEPT_ORDER;
         /// Bytes per projected splat that state its tiles in the last frame, read and written, in a kept order.
-        span_bytes: u64 = 8, 0..=64, Assumed "four bounds of 16 bits, by which incoming and outgoing pairs are found";
+        span_bytes: u64 = 8, 0..=64, Assumed "four bounds of 16 bits, by which incoming and outgoing pairs are found", only_if KEPT_ORDER;
         /// Number of rendering cores; each draws one tile at a time.
         cores: u64 = 4, 1..=1_024, Assumed "64 rendering units in four groups";
         /// Rendering units per core, one pixel per cycle each.
