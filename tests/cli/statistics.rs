@@ -319,7 +319,7 @@ fn names_and_combinations_that_cannot_be_are_refused() {
     }
     refuse(&["--dram-trace", "t", "--method", "baseline,het"], &["--dram-trace", "{method}"]);
     refuse(&["--stats", "s.txt", "--set", "tc.bins=8,16"], &["--stats", "2 configurations"]);
-    refuse(&["--warm", "--method", "baseline,gscore"], &["--method", "gscore", "--warm"]);
+    refuse(&["--warm", "--method", "baseline,compute"], &["--method", "compute", "--warm"]);
     refuse(&["--warm", "--set", "tc.bins=8,16"], &["--warm", "2 configurations"]);
     refuse(&["--stereo", "0"], &["--stereo", "above 0"]);
     assert!(!place.path("s.txt").exists() && !place.path("t").exists());
@@ -375,4 +375,45 @@ fn paths_are_views() {
     let document = place.document(&[&call[..], &path].concat());
     let frames = document["sequence"]["frames"].as_array().unwrap();
     assert_eq!((frames.len(), document["views"].as_array().unwrap().len()), (3, 3));
+}
+
+/// The accelerator keeps its order from frame to frame: the same view again has the same picture, and a moved camera one that
+/// is near the picture in the exact order.
+#[test]
+fn an_order_is_kept_between_frames() {
+    let place = Place::new();
+    let call = ["sim", SCENE, "--cameras", CAMERAS, "--width", "160", "-q", "--json", "--warm"];
+    let kept = ["--method", "gscore", "--set", "gscore.order=kept"];
+    let of = |view: &Value, path: &str| number(variant(view, "gscore"), path);
+    let path = ["--path", "interpolate", "--view", "0..2", "--frames", "4"];
+    let document = place.document(&[&call[..], &kept, &path].concat());
+    let views = document["views"].as_array().unwrap();
+    assert!(variant(&views[0], "gscore")["gscore"].get("kept").is_none());
+    for (before, view) in views.iter().zip(&views[1..]) {
+        let pairs = of(before, "/gscore/pairs");
+        assert_eq!(of(view, "/gscore/kept/table_pairs"), pairs);
+        let [come, left] = ["incoming", "outgoing"].map(|n| of(view, &format!("/gscore/kept/{n}")));
+        assert_eq!(pairs + come - left, of(view, "/gscore/pairs"));
+        assert!(come > 0.0 && left > 0.0 && of(view, "/gscore/kept/inversions") > 0.0);
+        assert!(of(view, "/gscore/kept/psnr_vs_sorted_db") > 25.0);
+    }
+    let bytes: f64 = (0..3).map(|n| of(&views[1], &format!("/gscore/stages/{n}/bytes"))).sum();
+    let frame = &document["sequence"]["frames"][1]["methods"]["gscore"];
+    assert_eq!((number(frame, "/dram_bytes"), &frame["dram_read_bytes"]), (bytes, &Value::Null));
+    // A camera that rests.
+    let camera = fs::read_to_string(CAMERAS).unwrap();
+    let cameras: Value = serde_json::from_str(&camera).unwrap();
+    let again = Value::from(vec![cameras[0].clone(); 3]);
+    fs::write(place.path("rest.json"), again.to_string()).unwrap();
+    let rest = ["sim", SCENE, "--cameras", "rest.json", "--view", "all", "--width", "160", "-q"];
+    let document = place.document(&[&rest[..], &["--json", "--warm"], &kept].concat());
+    let last = &document["views"][2];
+    assert_eq!((of(last, "/gscore/kept/incoming"), of(last, "/gscore/kept/outgoing")), (0.0, 0.0));
+    assert_eq!(of(last, "/gscore/kept/inversions"), 0.0);
+    assert!(variant(last, "gscore")["gscore"]["kept"]["psnr_vs_sorted_db"].is_null());
+    // Without a sequence, the order has no effect.
+    let alone = ["sim", SCENE, "--cameras", CAMERAS, "--view", "0", "--width", "48"];
+    let warned = place.expect(DONE, &[&alone[..], &kept].concat());
+    let text = String::from_utf8(warned.stderr).unwrap();
+    assert!(text.contains("gscore.order") && text.contains("--warm"), "{text}");
 }
