@@ -19,10 +19,11 @@ use quadrille_base::units::milliseconds;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::GridSource;
 use quadrille_gpu::config::Config;
-use quadrille_gpu::mesh_pipeline::{DepthBuffer, MeshConfig, run_after};
+
 use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::{Sampling, Textures};
+use quadrille_mesh_pipeline::{DepthBuffer, MeshConfig, run_after};
 use quadrille_render::convert::Change;
 use quadrille_render::cpu::surfaces::{SurfaceFragment, Surfaces};
 use quadrille_scene::Camera;
