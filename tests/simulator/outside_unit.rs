@@ -106,6 +106,7 @@ fn its_timeline_is_in_the_trace() {
         config: &config,
         preset: "vr-pipe",
         host: [Duration::ZERO; 2],
+        mesh_draw: None,
         runs: vec![run],
     };
     let mut trace = Vec::new();
