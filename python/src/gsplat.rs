@@ -9,8 +9,9 @@ use quadrille::backward::SavedPicture;
 use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, DistortedLens, DistortionModel, Intrinsics, Profile, Projection, RenderSettings,
-    Renderer, RollingShutter, SplatRows, SplatSlices, SplatTable, Task, WriteOptions,
+    Camera, DistortedLens, DistortionModel, FisheyeLens, Intrinsics, Profile, Projection,
+    RenderSettings, Renderer, RollingShutter, SplatOrder, SplatRows, SplatSlices, SplatTable, Task,
+    WriteOptions,
 };
 use quadrille_base::image::check_memory;
 
@@ -68,7 +69,7 @@ pub(crate) type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'
 #[allow(clippy::struct_excessive_bools, reason = "options that are on or off")]
 pub(crate) struct Drawing {
     profile: String,
-    /// Model of the cameras: `pinhole` or `ortho`.
+    /// Model of the cameras: `pinhole`, `ortho` or `fisheye`.
     camera_model: String,
     size: (u32, u32),
     near: f64,
@@ -107,6 +108,8 @@ impl Drawing {
             least_radius_px: self.least_radius,
             low_pass_px2: self.low_pass,
             is_unscented: self.unscented,
+            // Of fisheyes too.
+            order: Some(SplatOrder::Depth),
             ..Profile::named(&self.profile)?
         })
     }
@@ -127,6 +130,9 @@ fn cameras_of(views: &[f64], lenses: &[f64], drawing: &Drawing) -> quadrille::Re
             DistortedLens::new(DistortionModel::OpenCv, coefficients).map(Projection::Distorted)
         }
         None if drawing.camera_model == "ortho" => Ok(Projection::Orthographic),
+        None if drawing.camera_model == "fisheye" => {
+            Ok(Projection::Fisheye(FisheyeLens::EQUIDISTANT))
+        }
         None => Ok(Projection::Pinhole),
     };
     let cameras = views.chunks_exact(16).zip(lenses.chunks_exact(9)).enumerate();

@@ -104,6 +104,7 @@ pub(crate) fn simulate<'py>(
             config,
             preset: &configuration.preset,
             host: [prepared.prepared_in, start.elapsed()],
+            mesh_draw: None,
             runs: runs
                 .into_iter()
                 .map(|run| VariantRun {

@@ -75,6 +75,9 @@ def cases() -> dict[str, Case]:
     close = _geometry(random, 120, [1.0, 0.6, 2.5], (0.1, 0.8), (0.05, 0.9))
     tiny = _geometry(random, 800, wide, (1e-4, 0.03), (0.3, 1))
     opaque = _geometry(random, 150, wide, (0.1, 0.5), (0.9, 1))
+    # Up to 90 degrees from the axis, and behind the camera.
+    around = _geometry(np.random.default_rng(20261201), 600, [4.0, 3.0, 4.0], (0.05, 0.4), (0.2, 1))
+    rounds = lenses * np.array([[0.35, 1, 1], [1, 0.35, 1], [1, 1, 1]], np.float32)
     # At the caps of alpha.
     opaque["opacities"][::2] = 1
     return {
@@ -85,5 +88,8 @@ def cases() -> dict[str, Case]:
         "opaque": Case(opaque, rows(150, 25, 3), 4, None, views, lenses, plain),
         "parallel": Case(
             cloud, rows(400, 9, 3), 2, rows(2, 3), views, parallel, {"camera_model": "ortho", "near_plane": 3.0}
+        ),
+        "fisheye": Case(
+            around, rows(600, 4, 3), 1, rows(2, 3), views, rounds, {"camera_model": "fisheye", "near_plane": 0.2}
         ),
     }

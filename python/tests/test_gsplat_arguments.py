@@ -86,10 +86,17 @@ def test_refused_arguments_name_a_remedy(name: str) -> None:
     assert same(call(**{name: default}), call())
 
 
-@pytest.mark.parametrize("model", ["fisheye", "ftheta", "lidar"])
+@pytest.mark.parametrize("model", ["ftheta", "lidar"])
 def test_other_cameras_are_not_drawn(model: str) -> None:
     with pytest.raises(NotImplementedError, match=f"^camera_model: '{model}'"):
         call(camera_model=model)
+
+
+def test_fisheyes_have_no_points_of_splats_and_no_gradients() -> None:
+    with pytest.raises(NotImplementedError, match="^with_ut"):
+        call(camera_model="fisheye", with_ut=True)
+    with pytest.raises(NotImplementedError, match="^camera_model: 'fisheye' has no gradients"):
+        ours.rasterization_vjp(**{**CASE.arguments(), "camera_model": "fisheye"})
 
 
 def test_a_shutter_named_global_is_the_default() -> None:

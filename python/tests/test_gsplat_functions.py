@@ -123,7 +123,7 @@ def test_covariances(theirs: ModuleType, triu: bool) -> None:
 
 
 @pytest.mark.parametrize("batch", [(), (2,)])
-@pytest.mark.parametrize("model", ["pinhole", "ortho"])
+@pytest.mark.parametrize("model", ["pinhole", "ortho", "fisheye"])
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("kind", ["quats", "covars"])
 def test_projection(theirs: ModuleType, batch: tuple[int, ...], model: str, packed: bool, kind: str) -> None:
@@ -213,8 +213,8 @@ def test_splats_in_the_plane_of_the_camera_have_no_gradients() -> None:
 def test_what_is_not_projected_says_so() -> None:
     splats = leaves()
     geometry = [splats["means"], None, splats["quats"], splats["scales"], splats["viewmats"], splats["Ks"]]
-    with pytest.raises(NotImplementedError, match="^camera_model: 'fisheye'"):
-        ours.fully_fused_projection(*geometry, WIDTH, HEIGHT, camera_model="fisheye")
+    with pytest.raises(NotImplementedError, match="^camera_model: 'ftheta'"):
+        ours.fully_fused_projection(*geometry, WIDTH, HEIGHT, camera_model="ftheta")
     with pytest.raises(NotImplementedError, match="^sparse_grad"):
         ours.fully_fused_projection(*geometry, WIDTH, HEIGHT, packed=True, sparse_grad=True)
     with pytest.raises(ValueError, match="^covars: expected an array, or quats and scales"):

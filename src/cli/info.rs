@@ -2,6 +2,7 @@
 
 mod lines;
 mod mesh;
+mod overdraw;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_base::units::milliseconds;
 use quadrille_render::{Distribution, SceneStatistics};
-use quadrille_scene::cameras::find_camera_file;
+use quadrille_scene::cameras::{ViewSpec, find_camera_file};
 use quadrille_scene::{LoadOptions, Scene, SceneInput, load_table};
 use quadrille_suite::report::table::TextTable;
 
@@ -32,10 +33,10 @@ use quadrille_suite::report::table::TextTable;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  quadrille info scene.ply\n  quadrille info scene.spz --json\n  quadrille info scenes/*.ply\n  \
-                  quadrille info mesh.glb"
+                  quadrille info mesh.glb\n  quadrille info scene.ply --overdraw --cameras cameras.json --view all"
 )]
 pub(super) struct Args {
-    /// Scene files (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb, .usdz), folders of SOGs, or mesh
+    /// Scene files (.ply, .compressed.ply, .splat, .spz, .sog, .ksplat, .glb, .usdz, .lcc), folders of SOGs and LCCs, or mesh
     /// files (.obj, .ply, .gltf, .glb, .bpt); "-" reads a scene from standard input
     #[arg(required = true, value_name = "SCENE")]
     scenes: Vec<PathBuf>,
@@ -43,8 +44,14 @@ pub(super) struct Args {
     /// unreadable file has a path and an error
     #[arg(long)]
     json: bool,
+    /// Also draw views of a scene, and print for each the share of the picture that splats fill and the fragments per
+    /// pixel
+    #[arg(long)]
+    overdraw: bool,
     #[command(flatten)]
     reading: LoadOptions,
+    #[command(flatten)]
+    views: ViewSpec,
 }
 
 const COMMENTS_SHOWN: usize = 4;
@@ -53,6 +60,10 @@ const COMMENT_CHARS: usize = 100;
 const BAR_CHARS: f64 = 40.0;
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
+    args.views.check()?;
+    if !args.overdraw && args.views != ViewSpec::default() {
+        return Err(Error::needs("a flag about views", "--overdraw"));
+    }
     let mut documents = Vec::new();
     // The last error; the others have been printed.
     let mut failed: Option<Error> = None;
@@ -84,16 +95,23 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         let load_ms = milliseconds(start.elapsed());
         let statistics = SceneStatistics::of(&scene.splats);
         let levels = levels(path, &scene, args.reading, session)?;
+        let overdraw = match args.overdraw {
+            true => overdraw::overdraw(path, &scene, &args.views, session)?,
+            false => Vec::new(),
+        };
         if args.json {
             let mut document = document(path, &scene, &statistics, load_ms);
             if !levels.is_empty() {
                 document["levels_of_detail"] = json!(levels);
             }
+            if args.overdraw {
+                document["overdraw"] = json!(overdraw);
+            }
             documents.push(console::document(document));
             continue;
         }
         let page = page(path, &scene, &statistics, load_ms);
-        print(format!("{between}{page}{}", levels_table(&levels)))?;
+        print(format!("{between}{page}{}{}", levels_table(&levels), overdraw::table(&overdraw)))?;
     }
     if args.json && args.scenes.len() > 1 {
         print_value(&Value::Array(documents))?;

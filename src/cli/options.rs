@@ -30,7 +30,8 @@ pub(super) struct DepthFlags {
     #[command(flatten)]
     pub(super) near: NearFlag,
     /// Order in which splats are blended: z, by depth along the view, as trainers sort, or distance, by distance from the
-    /// camera, which fisheyes and panoramas always have [default: the order that the scene file states, else z]
+    /// camera, which panoramas always have. A fisheye draws only splats before it with z, as gsplat does [default: the order
+    /// that the scene file states, else z; for fisheyes distance]
     #[arg(long, value_name = "z|distance")]
     pub(super) order: Option<SplatOrder>,
 }

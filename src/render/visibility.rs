@@ -87,7 +87,7 @@ impl Visibility {
             }
             let mean = Vector3::from(splat.mean.map(f64::from));
             let p = camera.view_from_world * mean + camera.translation_in_view;
-            let depth = if camera.projection.has_axial_depth() { p.z } else { p.norm() };
+            let depth = if camera.has_axial_depth(profile) { p.z } else { p.norm() };
             // Points outside a lens's field of view are treated like points behind a pinhole.
             let is_behind = depth <= near || camera.projection.point(p.into()).is_none();
             if is_behind {

@@ -8,7 +8,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use quadrille_base::error::{Error, Result};
 use quadrille_base::lens::{FisheyeLens, Projection, ReadoutDirection, RollingShutter};
-use quadrille_base::shading::Profile;
+use quadrille_base::shading::{Profile, SplatOrder};
 
 /// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE_PX: u32 = 1 << 15;
@@ -130,6 +130,14 @@ impl Camera {
     pub fn near(&self, profile: &Profile) -> f64 {
         let limit = self.near_limit.filter(|_| profile.is_near_limited);
         limit.map_or(profile.near, |limit| profile.near.min(limit))
+    }
+
+    /// Whether depths are along the axis of the camera: as its projection [has them](Projection::has_axial_depth), and for
+    /// fisheyes in the profile's order by depth. Else they are distances.
+    pub fn has_axial_depth(&self, profile: &Profile) -> bool {
+        let is_panorama = self.projection == Projection::Equirectangular;
+        let is_by_depth = profile.order == Some(SplatOrder::Depth) && !is_panorama;
+        is_by_depth || self.projection.has_axial_depth()
     }
 
     /// The camera with another projection. Focal lengths and principal point of a panorama follow from the picture's size.

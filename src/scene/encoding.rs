@@ -92,11 +92,11 @@ impl SplatModel {
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Reading"))]
 #[non_exhaustive]
 pub struct LoadOptions {
-    /// Axes of a USD whose writer kept those of PLY, or of an SPZ, also inside a glTF, that does not state them: three
-    /// letters such as RDF (right, down, forward) [default: those of the upAxis of USD; RUB for SPZ]
+    /// Axes of a USD or an LCC whose writer kept those of PLY, or of an SPZ, also inside a glTF, that does not state them:
+    /// three letters such as RDF (right, down, forward) [default: those of the upAxis of USD; RFU for LCC; RUB for SPZ]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AXES", value_parser = str::parse::<SplatAxes>))]
     pub axes: Option<SplatAxes>,
-    /// Level of detail of a streamed SOG; 0 is the finest
+    /// Level of detail of a streamed SOG, an LCC or an LCC2; 0 is the finest
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number::<u32>))]
     pub lod: u32,
 }
@@ -116,7 +116,7 @@ impl LoadOptions {
         });
         let lod = (self.lod >= levels).then(|| {
             let lod = self.lod;
-            format!("it has no level of detail {lod}, which --lod asks for; only a streamed SOG has several")
+            format!("it has no level of detail {lod}, which --lod asks for; only a streamed SOG, an LCC or an LCC2 has several")
         });
         axes.into_iter().chain(lod)
     }

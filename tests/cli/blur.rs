@@ -215,7 +215,7 @@ fn rolling_shutters_are_emulated() {
     let expected = drawn(&place, "rolling.npy", &[&flags[..], &["--stop", "none"]].concat());
     assert!(furthest(&found, &expected) < 0.01, "{}", furthest(&found, &expected));
     assert!(furthest(&found, &emulated("still.npy", &points)) > 0.1);
-    let call = ["sim", "room.ply", "--cameras", "room.cameras.json", "--view", "1"];
+    let call = ["sim", "room.ply", "--cameras", "room.cameras.json"];
     for (flags, words) in [
         (&["--camera-turn", "4,1,0"][..], &["--camera-turn", "needs --rolling-shutter"][..]),
         (&["--rolling-shutter", "left-to-right"], &["rolling-shutter needs", "--camera-turn"]),

@@ -158,3 +158,43 @@ fn control_characters_of_names_are_escaped() {
     let page = place.expect(DONE, &["info", name]).stdout;
     assert!(String::from_utf8(page).unwrap().contains("a\\u{1b}[31m.ply"));
 }
+
+/// The numbers of `--overdraw` are those of the layer that counts fragments, with and without the stop rule.
+#[test]
+fn overdraw_counts_the_fragments_of_views() {
+    let place = Place::new();
+    let views = ["--cameras", "cameras.json", "--view", "0,1", "--width", "40"];
+    let call = [&["info", "scene.ply", "--overdraw", "--json"], &views[..]].concat();
+    let document = place.document(&call);
+    let found = document["overdraw"].as_array().unwrap().clone();
+    assert_eq!(found.len(), 2);
+    let counts = |name: &str, flags: &[&str]| -> Vec<u32> {
+        let output = ["--aov", "count", "-o", "{view}.{aov}.npy"];
+        place.expect(DONE, &[&["render", "scene.ply"], &views[..], &output, flags].concat());
+        let bytes = fs::read(place.path(&format!("{name}.count.npy"))).unwrap();
+        let data = usize::from(u16::from_le_bytes([bytes[8], bytes[9]])) + 10;
+        bytes[data..].chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())).collect()
+    };
+    for view in found {
+        let name = view["view"].as_str().unwrap();
+        let all = counts(name, &["--stop", "none"]);
+        let blended = counts(name, &[]);
+        let size = ["width", "height"].map(|side| view[side].as_u64().unwrap());
+        assert_eq!(size[0] * size[1], all.len() as u64);
+        let pixels = all.len() as f64;
+        let mean = |counts: &[u32]| counts.iter().map(|c| f64::from(*c)).sum::<f64>() / pixels;
+        let filled = all.iter().filter(|count| **count > 0).count() as f64 / pixels;
+        assert_eq!(view["fill"], filled);
+        assert_eq!(view["overdraw"], mean(&all));
+        assert_eq!(view["overdraw_blended"], mean(&blended));
+        assert_eq!(view["overdraw_most"].as_u64(), all.iter().max().map(|most| u64::from(*most)));
+        assert!(filled > 0.0 && view["profile"] == "inria", "{view}");
+    }
+    let page = place.expect(DONE, &[&["info", "scene.ply", "--overdraw"], &views[..]].concat());
+    let page = String::from_utf8(page.stdout).unwrap();
+    assert!(page.contains("\nview ") && page.contains("fill: share of the pixels"), "{page}");
+    assert!(document.get("overdraw").is_some());
+    assert!(place.document(&["info", "scene.ply", "--json"]).get("overdraw").is_none());
+    let usage = crate::support::program::USAGE;
+    place.expect_error(usage, &["info", "scene.ply", "--view", "0"], &["--overdraw"]);
+}

@@ -283,6 +283,8 @@ tests! {
     usda: "usda",
     usdc: "usdc",
     usdz: "usdz",
+    lcc: "lcc",
+    lcc2: "lcc2",
     ksplat: "ksplat",
     dot_splat: "splat",
     cameras_json: "cameras-json",

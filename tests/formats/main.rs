@@ -22,6 +22,7 @@ mod convert_actions;
 mod corpus;
 mod fuzz;
 mod gltf_splats;
+mod lcc;
 mod mesh_cases;
 mod mesh_files;
 mod mesh_gltf;

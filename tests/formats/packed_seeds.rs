@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::lcc;
 use crate::packed_hostile::small_files;
 use crate::packed_values::{small_ksplat, small_spz};
-use crate::support::packing::{Packed, Part};
+use crate::support::packing::{Packed, Part, packed_zip};
 use crate::usd_stages::fixture;
 
 /// A streamed SOG in a zip: two levels, each the files of `sog`.
@@ -42,6 +43,11 @@ pub(crate) fn seeds() -> BTreeMap<String, Vec<u8>> {
     }
     for name in ["placed.usda", "placed.usdc", "package.usdz"] {
         seeds.insert(name.to_owned(), std::fs::read(fixture(name)).unwrap());
+    }
+    for (name, folder) in
+        [("quality.lcc", "quality"), ("portable.lcc", "portable"), ("tree.lcc2", "tree")]
+    {
+        seeds.insert(name.to_owned(), packed_zip(&lcc::files(folder)));
     }
     for version in [1, 2] {
         let extension = (version == 2).then_some(6);

@@ -12,9 +12,9 @@ use quadrille_scene::{MAX_SIDE_PX, Scene, SceneInput, load};
 
 use super::packing::Packed;
 
-/// All readers: extensions of scenes, `folder` (a SOG or a streamed SOG that is unzipped), and the formats of cameras and
+/// All readers: extensions of scenes, `folder` (a SOG or a streamed SOG that is unzipped, as an LCC and an LCC2 are), and the formats of cameras and
 /// meshes.
-pub(crate) const READERS: [&str; 20] = [
+pub(crate) const READERS: [&str; 22] = [
     "ply",
     "compressed.ply",
     "spz",
@@ -25,6 +25,8 @@ pub(crate) const READERS: [&str; 20] = [
     "usda",
     "usdc",
     "usdz",
+    "lcc",
+    "lcc2",
     "ksplat",
     "splat",
     "cameras-json",
@@ -74,7 +76,7 @@ pub(crate) fn has_mark(reader: &str, bytes: &[u8]) -> bool {
     let marks: &[&[u8]] = match reader {
         "ply" | "compressed.ply" | "mesh-ply" => &[b"ply"],
         "spz" => &[b"\x1f\x8b", b"NGSP"],
-        "sog" | "ssog" | "folder" | "usdz" => &[b"PK"],
+        "sog" | "ssog" | "folder" | "usdz" | "lcc" | "lcc2" => &[b"PK"],
         "usda" => &[b"#usda"],
         "usdc" => &[b"PXR-USDC"],
         "glb" | "mesh-gltf" => &[b"glTF", b"{"],
@@ -87,7 +89,7 @@ fn read_scene(extension: &str, bytes: &[u8]) -> Result<(), Error> {
     let name = format!("fuzz.{extension}");
     let path = Path::new(&name);
     let scene = match extension {
-        "folder" => load_unzipped(bytes),
+        "folder" | "lcc" | "lcc2" => load_unzipped(bytes),
         _ => load(SceneInput::bytes(bytes).named(path)),
     };
     // A header may be right where the body is no scene; then the body is walked.

@@ -63,7 +63,7 @@ fn zip_parts(bytes: &[u8]) -> Option<Vec<Part>> {
 }
 
 /// Packs a zip without compression. A name that occurs twice is left out the second time.
-fn packed_zip(parts: &[Part]) -> Vec<u8> {
+pub(crate) fn packed_zip(parts: &[Part]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let stored =
         zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);

@@ -33,8 +33,8 @@ class Argument(NamedTuple):
 
 _DISTORTION = "undistort the pictures first, or render a fisheye with quadrille.render"
 _MODELS = (
-    "pinhole, or ortho, with focal lengths in pixels per world unit. Other models raise NotImplementedError: gsplat orders "
-    "fisheye splats by z, Quadrille by distance."
+    "pinhole; ortho, with focal lengths in pixels per world unit; or fisheye, equidistant and in order of z, without gradients "
+    "and without `with_ut`. Other models raise NotImplementedError."
 )
 _FROM_WORLD = "use the projection of splats, which is the default"
 _DATA = "pass the values in colors: any number of channels is drawn"
@@ -267,8 +267,8 @@ def markdown() -> str:
             "cuts a disc, gsplat draws a part of it by a box that has no meaning there; Quadrille draws all that is before the",
             "camera.",
             "",
-            "`spherical_harmonics`, `quat_scale_to_covar_preci`, `world_to_cam`, `proj`, `fully_fused_projection` (pinhole and",
-            "ortho cameras, packed or not, of quaternions and scales or of `covars`), and `depth_to_points`,",
+            "`spherical_harmonics`, `quat_scale_to_covar_preci`, `world_to_cam`, `proj`, `fully_fused_projection` (pinhole,",
+            "ortho and fisheye cameras, packed or not, of quaternions and scales or of `covars`), and `depth_to_points`,",
             "`depth_to_normal` and `normalized_quat_to_rotmat` of `utils` take arrays of numpy and tensors of torch, and",
             "are differentiable with torch. Splats that are not drawn have zeros and no gradients in the results of",
             "`fully_fused_projection`; `sparse_grad` raises NotImplementedError.",

@@ -108,7 +108,8 @@ pub struct Profile {
     /// the derivative of the projection at its centre.
     pub is_unscented: bool,
     /// Order of splats in pictures by pinholes and orthographic cameras; `None` for the order that the scene's file states, else
-    /// by depth. Other cameras have the order by distance.
+    /// by depth. Fisheyes have the order by distance unless this is the order by depth, with which splats beside and behind
+    /// them are culled, as in gsplat. Panoramas have the order by distance.
     pub order: Option<SplatOrder>,
 }
 

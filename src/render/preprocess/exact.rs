@@ -16,7 +16,7 @@ pub(super) const MAX_FOOTPRINTS: usize = 2;
 /// A splat on the picture plane, in f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExactSplat {
-    /// Depth in view space; for fisheyes and panoramas, the distance from the camera.
+    /// Depth in view space, or the distance from the camera; see [`quadrille_scene::Camera::has_axial_depth`].
     pub depth: f64,
     /// Number by which the splat is sorted: the depth, or the distance.
     pub order: f64,
@@ -77,17 +77,15 @@ fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     })
 }
 
-/// [`plane_centre`] for lenses with distortion, fisheyes and panoramas. The depth is the distance, unless all points of a
-/// picture are before the camera.
+/// [`plane_centre`] for lenses with distortion, fisheyes and panoramas.
 fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     let [x, y, z] = p_view;
-    let is_axial = view.projection.has_axial_depth();
-    let depth = if is_axial { z } else { Vector3::from(p_view).norm() };
+    let depth = if view.is_axial { z } else { Vector3::from(p_view).norm() };
     if depth.is_nan() || view.culls(depth) {
         return None;
     }
     let mut point = view.projection.point(p_view)?;
-    if is_axial {
+    if view.projection.has_axial_depth() {
         // The derivative has the limits of a pinhole.
         let slopes = [x / z, y / z];
         let limited = [0, 1].map(|axis| {

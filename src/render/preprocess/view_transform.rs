@@ -50,6 +50,8 @@ pub struct ViewTransform {
     pub(crate) points_px: Option<[[f64; 2]; 2]>,
     /// Motion of the camera during the readout, for profiles of points.
     pub(super) rolling_shutter: Option<RollingShutter>,
+    /// Whether depths are along the axis of the camera; else they are distances.
+    pub(super) is_axial: bool,
     /// Whether splats whose depth is measured along the view are sorted by their distance.
     pub(crate) is_by_distance: bool,
 }
@@ -107,6 +109,7 @@ impl ViewTransform {
                 size.map(|side| [-reach(side), reach(side)])
             }),
             rolling_shutter: camera.rolling_shutter,
+            is_axial: camera.has_axial_depth(profile),
             is_by_distance: profile.order.or(stated) == Some(SplatOrder::Distance)
                 && camera.projection.has_axial_depth(),
         }

@@ -8,6 +8,7 @@ mod dot_splat;
 mod format_reader;
 pub mod gltf;
 mod ksplat;
+mod lcc;
 mod limits;
 pub mod ply;
 mod scene_folder;
@@ -37,7 +38,7 @@ pub use write::{OutputFormat, WriteOptions, write_levels_if, write_table};
 use format_reader::{FormatReader, Reader, SceneSource};
 
 /// All known formats. The first match counts: by the first bytes of the file, else by its extension.
-const FORMATS: [&FormatReader; 10] = [
+const FORMATS: [&FormatReader; 12] = [
     &ply::COMPRESSED,
     &ply::FORMAT,
     &dot_splat::FORMAT,
@@ -46,6 +47,8 @@ const FORMATS: [&FormatReader; 10] = [
     &sog::FORMAT,
     &gltf::FORMAT,
     &ksplat::FORMAT,
+    &lcc::GRID,
+    &lcc::TREE,
     &unread::MESH,
     &unread::GZIP,
 ];
@@ -64,7 +67,7 @@ const FORMATS: [&FormatReader; 10] = [
 /// # Errors
 /// [`Error::Read`] when the file cannot be read; [`Error::Malformed`] when its content does not follow
 /// its format; [`Error::Limit`] for more than 4 GiB from a pipe, or more than about 2^32 splats;
-/// [`Error::Argument`] for a level of detail that a streamed SOG does not have; [`Error::Cancelled`].
+/// [`Error::Argument`] for a level of detail that the scene does not have; [`Error::Cancelled`].
 pub fn load<'a>(input: impl Into<SceneInput<'a>>) -> Result<Scene> {
     read(&input.into(), |reader, source| {
         let mut scene = match reader.scene {

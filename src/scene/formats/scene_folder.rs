@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::sog;
+use super::{lcc, sog};
 use quadrille_base::error::{Error, Result};
 
 const LISTED: usize = 8;
@@ -10,7 +10,7 @@ const LISTED: usize = 8;
 /// File in which the original trainer stores its arguments.
 const ARGUMENTS: &str = "cfg_args";
 
-/// Path of the file to read for `path`: `path` itself or, for a folder, the description of its SOG, or the splats of the
+/// Path of the file to read for `path`: `path` itself or, for a folder, the description of its SOG or LCC, or the splats of the
 /// last iteration of the original trainer (`point_cloud/iteration_N/point_cloud.ply`) or gsplat (`ply/point_cloud_N.ply`).
 ///
 /// # Errors
@@ -25,10 +25,11 @@ pub fn scene_file(path: &Path) -> Result<PathBuf> {
         iteration.map(|folder| folder.join("point_cloud.ply"))
     };
     let of_gsplat = || last(&path.join("ply"), "point_cloud_", ".ply");
-    let found = sog.into_iter().chain(of_trainer()).chain(of_gsplat());
+    let found = sog.into_iter().chain(lcc::description_in(path)).chain(of_trainer());
+    let found = found.chain(of_gsplat());
     found.into_iter().find(|file| file.is_file()).ok_or_else(|| {
-        let expected = "a scene file, or a folder with the meta.json of a SOG, point_cloud/iteration_N/point_cloud.ply \
-                        or ply/point_cloud_N.ply";
+        let expected = "a scene file, or a folder with the meta.json of a SOG, an .lcc or .lcc2, \
+                        point_cloud/iteration_N/point_cloud.ply or ply/point_cloud_N.ply";
         Error::malformed(path, "path", expected, content(path))
     })
 }

@@ -2,14 +2,14 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{gltf, scene_file};
+use super::{gltf, lcc, scene_file};
 use crate::bytes::FileBytes;
 use quadrille_base::error::Result;
 
 /// Returns the files that the scene at `path` is read from, so that callers can detect changes without loading it.
 ///
-/// Most formats have one file. A description in JSON (a SOG in a folder, a streamed SOG, glTF with buffers beside it) adds
-/// the files that it names and, in turn, the files that named descriptions name, at all levels of detail.
+/// Most formats have one file. A description in JSON (a SOG in a folder, a streamed SOG, an LCC, glTF with buffers beside it)
+/// adds the files that it names and, in turn, the files that named descriptions name, at all levels of detail.
 ///
 /// # Errors
 /// [`Error::Read`](quadrille_base::error::Error::Read) if the file cannot be read, and
@@ -35,9 +35,11 @@ pub fn source_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         let json =
             if is_binary { gltf::split(&bytes, &file).map(|(json, _)| json) } else { Ok(&*bytes) };
         let document = json.map(serde_json::from_slice::<Value>);
-        let Ok(Ok(document)) = document else { continue };
-        let mut names = Vec::new();
-        collect_strings(&document, &mut names);
+        let of_lcc = lcc::files_of(&bytes);
+        let mut names: Vec<&str> = of_lcc.iter().map(String::as_str).collect();
+        if let Ok(Ok(document)) = &document {
+            collect_strings(document, &mut names);
+        }
         for name in names {
             // Names in glTF are percent-encoded URIs; other formats have plain names.
             let decoded = gltf::percent_decoded(name).unwrap_or_default();

@@ -56,8 +56,6 @@ pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
 fn json_stand_in(start: &[u8]) -> Option<&'static str> {
     if has(start, b"\"geometricError\"") {
         Some("a tileset of 3D Tiles (give one of its .glb tiles, or export the splats as PLY)")
-    } else if has(start, b"\"totalSplats\"") && has(start, b"\"cellLengthX\"") {
-        Some("LCC of XGRIDS (export the splats as PLY, by LCC Studio or splat-transform)")
     } else if has(start, b"\"animTracks\"") {
         Some("settings of SuperSplat's viewer (--cameras reads the cameras in them)")
     } else {

@@ -10,11 +10,13 @@ from .._arrays import one_of
 from ._namespace import TRIANGLE, detached, floats, namespace, unit
 from .utils import normalized_quat_to_rotmat
 
-_MODELS = ("pinhole", "ortho")
+_MODELS = ("pinhole", "ortho", "fisheye")
 #: Models of cameras that gsplat has and Quadrille does not draw as gsplat does.
-_OTHER_MODELS = ("fisheye", "ftheta", "lidar")
+_OTHER_MODELS = ("ftheta", "lidar")
 #: Slopes are limited to the picture and this part of half of its extent beyond each border (gsplat 1.5, Utils.cuh).
 _SLOPE_MARGIN = 0.3
+#: Added to distances from the axis of a fisheye (gsplat 1.5, Projection.cuh).
+_ACROSS = 1e-7
 #: Standard deviations that a splat covers at most (gsplat 1.5, ProjectionEWA3DGSFused.cu).
 _EXTENT = 3.33
 #: Alpha below which a splat is not drawn (3DGS, and gsplat 1.5, Common.h).
@@ -25,8 +27,7 @@ def check_model(camera_model: str) -> None:
     """Raises an error unless cameras of this model are drawn."""
     if camera_model in _OTHER_MODELS:
         raise NotImplementedError(
-            f"camera_model: {camera_model!r} is not projected as gsplat does; undistort the pictures first, or render a "
-            "fisheye with quadrille.render"
+            f"camera_model: {camera_model!r} is not projected as gsplat does; undistort the pictures first"
         )
     one_of("camera_model", camera_model, _MODELS)
 
@@ -82,7 +83,8 @@ def proj(
     ----------
     means, covars : [..., C, N, 3] and [..., C, N, 3, 3] in the space of each camera.
     Ks : [..., C, 3, 3] in pixels; skew is ignored.
-    camera_model : ``"pinhole"`` or ``"ortho"``.
+    camera_model : ``"pinhole"``, ``"ortho"`` or ``"fisheye"``, whose distance from the principal point is the angle from the
+        axis.
     """
     check_model(camera_model)
     xp = namespace(means, covars, Ks)
@@ -90,6 +92,8 @@ def proj(
     means = floats(xp, means, "means", (*batch, count, 3))
     covars = floats(xp, covars, "covars", (*batch, count, 3, 3), means)
     lenses = floats(xp, Ks, "Ks", (*batch, 3, 3), means)[..., None, :, :]
+    if camera_model == "fisheye":
+        return _fisheye(xp, means, covars, lenses)
     x, y, z = (means[..., axis] for axis in range(3))
     none = xp.zeros_like(z)
     centres, rows = [], []
@@ -106,6 +110,25 @@ def proj(
             row[axis], row[2] = focal / z, -focal * limited / z
         rows.append(xp.stack(row, -1))
     jacobians = xp.stack(rows, -2)
+    return xp.stack(centres, -1), jacobians @ covars @ jacobians.swapaxes(-1, -2)
+
+
+def _fisheye(xp: Any, means: Any, covars: Any, lenses: Any) -> tuple[Any, Any]:
+    """As `proj`, of fisheyes. Within the root, the small number also keeps gradients on the axis finite."""
+    x, y, z = (means[..., axis] for axis in range(3))
+    across = xp.sqrt(x * x + y * y + _ACROSS**2)
+    x2, y2, xy = x * x + _ACROSS, y * y, x * y
+    inverse = 1 / (x2 + y2 + z * z)
+    along = z * inverse / (x2 + y2)
+    around = xp.arctan2(across, z) / across / (x2 + y2)
+    ratio = xp.arctan2(across, z + _ACROSS) / across
+    focals = [lenses[..., axis, axis] for axis in (0, 1)]
+    centres = [f * p * ratio + lenses[..., axis, 2] for axis, (f, p) in enumerate(zip(focals, (x, y)))]
+    rows = [
+        [x2 * along + y2 * around, xy * (along - around), -x * inverse],
+        [xy * (along - around), y2 * along + x2 * around, -y * inverse],
+    ]
+    jacobians = xp.stack([xp.stack([f * part for part in row], -1) for f, row in zip(focals, rows)], -2)
     return xp.stack(centres, -1), jacobians @ covars @ jacobians.swapaxes(-1, -2)
 
 
@@ -138,7 +161,7 @@ def fully_fused_projection(
     viewmats, Ks : [..., C, 4, 4] and [..., C, 3, 3].
     eps2d : square pixels added to the variances.
     calc_compensations : whether to return factors of opacity that keep the light of small splats.
-    camera_model : ``"pinhole"`` or ``"ortho"``.
+    camera_model : ``"pinhole"``, ``"ortho"`` or ``"fisheye"``.
     opacities : [..., N], which bound the radii.
 
     Returns

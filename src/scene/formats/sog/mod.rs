@@ -49,7 +49,7 @@ const SNIFFED_BYTES: usize = 1 << 20;
 const LOSSES: &str = "16-bit positions, 8 bits per quaternion component and opacity, codebooks of 256 scales and \
      colours, higher coefficients from a palette of up to 65,536 rows";
 
-fn has_key(bytes: &[u8], key: &str) -> bool {
+pub(super) fn has_key(bytes: &[u8], key: &str) -> bool {
     let start = &bytes[..bytes.len().min(SNIFFED_BYTES)];
     let quoted = format!("\"{key}\"");
     start.trim_ascii_start().starts_with(b"{")

@@ -22,7 +22,6 @@ fn checkpoints_and_arrays_are_called_so() {
         (b"LASF\0\0".to_vec(), Some("LAS")),
         (b"PAR1\0\0".to_vec(), Some("Parquet")),
         (br#"{"asset": {}, "geometricError": 10, "root": {}}"#.to_vec(), Some("3D Tiles")),
-        (br#"{"totalSplats": 1, "cellLengthX": 30}"#.to_vec(), Some("LCC")),
         (br#"{"camera": {}, "animTracks": []}"#.to_vec(), Some("--cameras")),
         (br#"{"asset": {"version": "2.0"}}"#.to_vec(), None),
         (b"<!DOCTYPE html><title>SuperSplat Viewer".to_vec(), Some("SuperSplat")),
