@@ -224,7 +224,7 @@ impl Binning {
         for tile in 0..self.lists.len() {
             if !self.lists[tile].entries.is_empty() && !state.task.is_cancelled() {
                 let list = std::mem::take(&mut self.lists[tile]);
-                self.draw_tile(tile, list, is_partial, state, next);
+                self.draw_tile(tile, &list, is_partial, state, next);
             }
         }
         self.primitives.clear();
@@ -236,7 +236,7 @@ impl Binning {
     fn draw_tile<'m>(
         &mut self,
         tile: usize,
-        list: List,
+        list: &List,
         is_partial: bool,
         state: &mut DrawState<'m>,
         next: &mut impl Sink<Primitive, DrawState<'m>>,
