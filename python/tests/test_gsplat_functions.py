@@ -164,7 +164,8 @@ def test_projection(theirs: ModuleType, batch: tuple[int, ...], model: str, pack
         return [radii.double(), *results]
 
     same(found, expected, [splats[name] for name in names])
-    assert 20 < is_drawn.sum() < is_drawn.numel() - 20
+    # A fisheye leaves out fewer splats than the others.
+    assert 20 < is_drawn.sum() < is_drawn.numel() - 15
 
 
 def test_opacities_bound_the_radii() -> None:

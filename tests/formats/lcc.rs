@@ -141,7 +141,7 @@ fn folders_descriptions_and_their_files_are_found() {
 #[test]
 fn trees_of_sog_have_its_splats() {
     let place = tempfile::tempdir().unwrap();
-    let table = load_table(&synthetic(place.path(), 300)).unwrap();
+    let table = load_table(synthetic(place.path(), 300)).unwrap();
     let file = place.path().join("part.sog");
     write_table(&file, &table, OutputFormat::of_name(&file).unwrap()).unwrap();
     let splats = load(&file).unwrap().splats;

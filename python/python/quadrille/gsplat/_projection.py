@@ -114,9 +114,12 @@ def proj(
 
 
 def _fisheye(xp: Any, means: Any, covars: Any, lenses: Any) -> tuple[Any, Any]:
-    """As `proj`, of fisheyes. Within the root, the small number also keeps gradients on the axis finite."""
+    """As `proj`, of fisheyes, with the small number where gsplat adds it."""
     x, y, z = (means[..., axis] for axis in range(3))
-    across = xp.sqrt(x * x + y * y + _ACROSS**2)
+    square = x * x + y * y
+    is_off = square > 0
+    # A root of 1 on the axis keeps gradients finite.
+    across = xp.where(is_off, xp.sqrt(xp.where(is_off, square, xp.ones_like(z))), xp.zeros_like(z)) + _ACROSS
     x2, y2, xy = x * x + _ACROSS, y * y, x * y
     inverse = 1 / (x2 + y2 + z * z)
     along = z * inverse / (x2 + y2)
