@@ -260,6 +260,20 @@ fn runs_repeat_and_have_estimates() {
     assert!(!has("tile_fetch.latency_cycles") && !has("crop.blend_cycles"));
 }
 
+/// Results of any size fill whole sectors: fewer bytes never take longer.
+#[test]
+fn results_of_any_size_lie_in_whole_sectors() {
+    let rectangles: Vec<_> = (0..800).map(|n| [n * 7 % 120, n * 13 % 80, 9, 9]).collect();
+    let with = |bytes: u64| {
+        let bytes = format!("vertex.attribute_bytes={bytes}");
+        drawn([128, 96], &rectangles, &config(&[&bytes, "l2.bytes=16KB"]))
+    };
+    let [some, fewer, whole] = [96, 84, 64].map(with);
+    assert_eq!(fewer.cycles, some.cycles);
+    assert_eq!(fewer.traffic, some.traffic);
+    assert!(whole.cycles <= some.cycles);
+}
+
 /// One tile is drawn after the other, so that several GPCs have no part in it.
 #[test]
 fn several_gpcs_are_refused() {

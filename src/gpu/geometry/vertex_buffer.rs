@@ -16,7 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use quadrille_base::math::fit;
-use quadrille_machine::{Client, Cycle, Memory, documented};
+use quadrille_machine::{Client, Cycle, Memory, SECTOR_BYTES, documented};
 
 /// Bytes of the entry of a splat.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,10 +54,15 @@ impl VertexBuffer {
         }
     }
 
-    /// Places the results in memory from `address` on.
+    /// Places the results in memory from `address` on. Positions and attributes of a splat fill whole sectors: caches see
+    /// the reads of a tile's warps before the reads of the next positions, which must not wait for their sectors.
     #[must_use]
     pub fn in_memory(self, address: u64) -> Self {
-        Self { in_memory: Some(address), ..self }
+        let EntryBytes { positions, attributes } = self.entry;
+        let [positions, attributes] =
+            [positions, attributes].map(|bytes| bytes.next_multiple_of(SECTOR_BYTES));
+        let entry = EntryBytes { positions, attributes };
+        Self { in_memory: Some(address), entry, ..self }
     }
 
     /// Bytes of the results of a splat.

@@ -57,13 +57,12 @@ impl TileMethod {
 /// them the lists, whose address is returned. Prepares the tiles on the chip; `het` adds early termination.
 pub(crate) fn place_in_memory(state: &mut DrawState<'_>, config: &Config, het: bool) -> u64 {
     let framebuffer = FramebufferLines::of(&state.framebuffer).tests.end;
-    let entry = config.vertex.entry();
-    let results = lines_of(u64::from(state.draw.len()) * (entry.positions + entry.attributes));
-    let lists: u32 = framebuffer + results;
+    let buffer = VertexBuffer::new(config.vertex.entry(), None, state.draw.len());
+    let buffer = buffer.in_memory(u64::from(framebuffer) * LINE_BYTES);
+    let lists: u32 = framebuffer + lines_of(u64::from(state.draw.len()) * buffer.entry_bytes());
     let end = lists + fit::<u32>(config.binning.parameter_bytes.div_ceil(LINE_BYTES));
     state.memory = Memory::new(&config.l2, &config.dram, config.gpu.clock_mhz, end);
-    let buffer = VertexBuffer::new(entry, None, state.draw.len());
-    state.vertex_buffer = buffer.in_memory(u64::from(framebuffer) * LINE_BYTES);
+    state.vertex_buffer = buffer;
     let (layout, format) = (state.framebuffer.layout, state.framebuffer.format);
     state.tiles = TilesInWork::new(config.tile_buffer.buffers, layout, format, het);
     u64::from(lists) * LINE_BYTES
