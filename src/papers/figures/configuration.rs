@@ -9,6 +9,8 @@ use quadrille_gpu::config::{Config, PRESETS};
 use quadrille_suite::details::PixelCounts;
 
 const KB: f64 = 1024.0;
+/// Megabyte of the 3.6 MB of SRAM in a GPC.
+const MB: f64 = 1e6;
 
 /// Presets of whole GPUs: those with a graphics pipeline.
 pub(super) fn presets(results: &Results) -> impl Iterator<Item = (&'static str, Config)> {
@@ -138,15 +140,20 @@ pub(super) fn table_3(figure: &'static Figure, results: &Results) -> Content {
     let fetch = config.tgc.fetch_bytes(config.vertex.position_bytes);
     let zrop = config.zrop.storage_bytes();
     let results = config.vertex_buffer_bytes();
-    let rows: [(&str, Option<u64>, u64); 6] = [
-        ("tile-grid coalescing", Some(tgc), tgc),
-        ("quad reordering", Some(qru[0]), qru[1]),
-        ("positions that bins fetch", None, fetch),
-        ("queues of ZROP", None, zrop),
-        ("total", Some(tgc + qru[0]), tgc + qru[1] + fetch + zrop),
-        ("lines of the L2 for vertex results", None, results),
+    let rows: [(&str, Option<u64>, Option<u64>); 7] = [
+        ("tile-grid coalescing", Some(tgc), Some(tgc)),
+        ("quad reordering", Some(qru[0]), Some(qru[1])),
+        ("positions that bins fetch", None, Some(fetch)),
+        ("queues of ZROP", None, Some(zrop)),
+        ("total", Some(tgc + qru[0]), Some(tgc + qru[1] + fetch + zrop)),
+        ("lines of the L2 for vertex results", None, Some(results)),
+        ("SRAM of a GPC of the Orin, at least", None, None),
     ];
-    let unit = |name: &str| if name == "KB" { KB } else { 1.0 };
+    let unit = |name: &str| match name {
+        "KB" => KB,
+        "MB" => MB,
+        _ => 1.0,
+    };
     let mut sheet = Sheet::labelled(figure, rows, "parts", "part", |(part, ..)| (*part).to_owned());
     sheet
         .whole("published_bytes", "published (B)", |(part, ..)| {
@@ -156,7 +163,7 @@ pub(super) fn table_3(figure: &'static Figure, results: &Results) -> Content {
         .whole("one_buffer_bytes", "ours, as the paper counts (B)", |(_, counted, _)| {
             counted.map(|bytes| bytes as f64)
         })
-        .whole("bytes", "ours, all (B)", |(.., all)| Some(*all as f64));
+        .whole("bytes", "ours, all (B)", |(.., all)| Some((*all)? as f64));
     for published in &figure.published {
         let part = rows.iter().find(|(part, ..)| *part == published.quantity);
         let bytes = part.and_then(|(_, counted, _)| *counted);
