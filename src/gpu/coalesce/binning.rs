@@ -44,7 +44,7 @@ spec! {
         /// Bytes of a block of a list, with the link at its end.
         block_bytes: u64 = 512, 128..=65_536, Assumed "the blocks of the polygon lists of the Mali-400 (Mesa, lima_context.h)";
         /// Bytes of memory for lists and vertex results, at which the tiles are drawn before further primitives are binned.
-        parameter_bytes: u64 = 134_217_728, 65_536..=1_073_741_824, Assumed "drivers let the buffer grow; so large that trained scenes fit";
+        parameter_bytes: u64 = 134_217_728, 65_536..=1_073_741_824, Assumed "drivers let the buffer grow; this is room for 800,000 splats";
         /// Blocks requested ahead of their use.
         block_queue: u64 = 8, 1..=65_536, Assumed "a thousand primitives, which cover the latency of DRAM at one primitive per cycle";
         /// Primitives sent to setup per cycle.
