@@ -256,5 +256,5 @@ fn merged(table: &[Entry], incoming: &[Entry]) -> Vec<Entry> {
 }
 
 #[cfg(test)]
-#[path = "../tests/kept_order.rs"]
+#[path = "../tests/units/kept_order.rs"]
 mod tests;
