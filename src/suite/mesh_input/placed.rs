@@ -19,7 +19,6 @@ use quadrille_base::units::milliseconds;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::GridSource;
 use quadrille_gpu::config::Config;
-
 use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::{Sampling, Textures};
