@@ -59,14 +59,22 @@ fn an_interrupt_cancels_the_command_and_leaves_no_part_of_a_file() {
 #[test]
 fn a_second_interrupt_ends_a_command_that_waits() {
     let place = Place::new();
-    // Nobody writes to its standard input.
-    let mut program = begin(&place, &["info", "-"]);
-    // Until the handler is installed, an interrupt ends the process without an exit code.
-    sleep(Duration::from_millis(500));
-    interrupt(&program);
-    sleep(Duration::from_millis(100));
-    interrupt(&program);
-    assert_eq!(program.wait().unwrap().code(), INTERRUPTED);
+    let mut patience = Duration::from_millis(500);
+    loop {
+        // Nobody writes to its standard input.
+        let mut program = begin(&place, &["info", "-"]);
+        // Until the handler is installed, an interrupt ends the process without an exit code.
+        sleep(patience);
+        interrupt(&program);
+        sleep(patience / 5);
+        interrupt(&program);
+        let code = program.wait().unwrap().code();
+        if code == INTERRUPTED {
+            return;
+        }
+        assert!(code.is_none() && patience < TIME_LIMIT, "{code:?} after {patience:?}");
+        patience *= 2;
+    }
 }
 
 #[test]
