@@ -127,7 +127,7 @@ fn fields_are_searched_over_units() {
     refused("het.threshold=0.9", &["--set het.threshold=0.9", "as in zrop.threshold,"]);
     refused("threshold=0.9", &["as in zrop.threshold=0.9,"]);
     refused("bins=8", &["tgc.bins=8 or tc.bins=8"]);
-    refused("zrop.bins=8", &["as in tc.bins or tgc.bins"]);
+    refused("zrop.bins=8", &["as in binning.bins or tc.bins or tgc.bins"]);
     refused("tc.bins=8KB", &["tc.bins", "not a size in bytes", "8KB"]);
     refused("tc.bins=8..60*2", &["tc.bins", "they meet 32 and 64", "8..60*2"]);
     refused("tc.bins=8..", &["tc.bins", "both ends"]);
