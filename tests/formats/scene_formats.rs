@@ -41,7 +41,7 @@ fn known_formats_are_refused_by_name() {
         (b"\x1f\x8b\x08", "a", "gunzip"),
         (b"v 0 0 0", "a.obj", "found a mesh (`quadrille mesh` draws it)"),
         (b"glTF", "a", "GLB header: expected 12 bytes"),
-        (b"what", "a", "or .ksplat, found none"),
+        (b"what", "a", ".ksplat, LCC or LCC2, found none"),
     ] {
         let text = refused(bytes, path);
         assert!(text.contains(expected), "{text}");
