@@ -46,7 +46,8 @@
 //! Seven modules are public beside the items of the root, since custom machines are built from their
 //! parts: [`machine`] is the kernel (stage contract, ports, queues, memory), [`raster`] is coverage without timing,
 //! [`gpu`] holds the units of the emulated pipeline and their wiring, [`geometry`] meshes and curved surfaces,
-//! [`mesh`] the mesh path, [`mesh_pipeline`] its units in cycles, and [`deferred`] stochastic rasterization with sort-based deferred shading.
+//! [`mesh`] the mesh path, [`mesh_pipeline`] its units in cycles, and [`deferred`] stochastic rasterization with sort-based
+//! deferred shading.
 //! `examples/add_a_unit.rs` adds a stage and a flush policy from outside. [`suite`] runs many views in
 //! many configurations, on one machine or several.
 //!

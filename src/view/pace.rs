@@ -22,8 +22,8 @@ const LEAST_SIDE_PX: u32 = 16;
 /// Pixels of the largest frame unless the page chooses a scale, a little more than 1920 x 1080 (assumed). Stills may be
 /// larger: they are drawn once.
 const MAX_FRAME_PIXELS: u64 = 2_100_000;
-/// Largest scale of the frames of windows above [`MAX_FRAME_PIXELS`]. Such windows are on screens with small pixels, where
-/// blocks of 2 x 2 of them cost less than half the time of three quarters of the sides.
+/// Largest scale of the frames of windows above [`MAX_FRAME_PIXELS`]. Screens with such windows have small pixels, and half the
+/// sides are less than half the pixels of three quarters of the sides.
 const LARGE_WINDOW_SCALE: f64 = 0.5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

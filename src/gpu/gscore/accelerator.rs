@@ -211,7 +211,7 @@ impl Gscore {
             Some(kept) => [kept.incoming, kept.table_pairs + kept.incoming, pairs],
         };
         let spans = if keeps { 2 * spec.span_bytes * draw.splats.len() as u64 } else { 0 };
-        let passes = 2 * spec.passes_in_memory * sort.passed_pairs;
+        let passes = if spec.passes_in_memory { 2 * sort.passed_pairs } else { 0 };
         let depths = if keeps { entries * spec.depth_bytes } else { 0 };
         let work = scene.workload(draw);
         let culling = (work.splats * spec.culling_cycles).div_ceil(spec.culling_units);

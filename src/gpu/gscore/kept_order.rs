@@ -7,7 +7,7 @@
 //! next frame. Depths are a frame old: the rendering cores know the new depth of an entry when they read it, and write it back;
 //! entries behind the last one that a tile reads keep their depths.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -207,9 +207,9 @@ fn update(
     }
     let remaining: Vec<_> = old.into_iter().filter(|e| drawn.contains_key(&e.splat)).collect();
     tile.outgoing = (before.len() - remaining.len()) as u64;
-    let known: HashMap<u32, ()> = remaining.iter().map(|entry| (entry.splat, ())).collect();
+    let known: HashSet<u32> = remaining.iter().map(|entry| entry.splat).collect();
     let incoming = list.iter().map(|number| &draw.splats[*number as usize]);
-    let incoming = incoming.filter(|splat| !known.contains_key(&splat.index));
+    let incoming = incoming.filter(|splat| !known.contains(&splat.index));
     // The drawing order is the order of depth.
     let incoming: Vec<_> =
         incoming.map(|splat| Entry { splat: splat.index, depth: splat.depth }).collect();

@@ -42,8 +42,8 @@ spec! {
         bitonic_width: u64 = 16, 2..=65_536, Assumed "as later work lists GSCore's units";
         /// Bytes per pair: depth, splat and bitmap.
         pair_bytes: u64 = 12, 1..=1_024, Assumed "32 bits each";
-        /// Whether each pass of the quick-sort units reads its pairs from memory and writes them back, 0 or 1.
-        passes_in_memory: u64 = 0, 0..=1, Assumed "0: the pairs of a tile stay on the chip between passes";
+        /// Whether each pass of the quick-sort units reads its pairs from memory and writes them back.
+        passes_in_memory: bool = false, .., Assumed "the pairs of a tile stay on the chip between passes";
         /// Order of blending: `sorted`, or `kept`, which updates the order of the last frame of a sequence.
         order: SortOrder = SortOrder::Sorted, SortOrder::Sorted..=SortOrder::Kept, Published "GSCore (ASPLOS 2024); `kept` is the order of Neo (arXiv 2511.12930)", only_if KEPT_ORDER;
         /// Bytes of a depth that rendering cores write back per entry, in a kept order.

@@ -54,7 +54,8 @@ impl TilesInWork {
         }
     }
 
-    /// Begins tile `tile`, which covers `rect`, at or after `at`; it will be drawn again if `is_partial`. Its primitives wait until it has a buffer with its pixels.
+    /// Begins tile `tile`, which covers `rect`, at or after `at`; it will be drawn again if `is_partial`. Its primitives wait
+    /// until it has a buffer with its pixels.
     pub(crate) fn begin(
         &mut self,
         tile: usize,

@@ -290,7 +290,8 @@ app.play = async () => {
 	const alone = app.keys.length < 2 && app.welcome.sequence
 	const {cameras, fps} = alone ? {cameras: alone.map(() => app.cam()), fps: app.fps} : await app.fly()
 	app.interrupt()
-	const first = alone ? app.number % (alone.length - 1) : app.frame
+	// From the last scene on, it begins again.
+	const first = alone ? app.number % Math.max(1, alone.length - 1) : app.frame
 	app.playing = {cameras, fps, start: performance.now() - (1000 * first) / fps, index: -1}
 	wake()
 }
