@@ -22,6 +22,7 @@ pub(crate) const DRAWINGS: &DrawnFrom<MergingResults> = &[
     ("pmu-fig5", pixels::figure_5),
     ("pmu-dense", pixels::dense),
     ("pmu-orders", pixels::orders),
+    ("pmu-meshes", pixels::properties),
     ("pmu-brackets", brackets::pixels),
 ];
 

@@ -86,6 +86,10 @@ impl MergingCounts {
         self.merged() / self.tested().max(1) as f64
     }
 
+    pub(super) fn partial_share(&self) -> f64 {
+        self.partial as f64 / self.tested().max(1) as f64
+    }
+
     pub(super) fn efficiency(&self) -> f64 {
         self.merged() / self.partial.max(1) as f64
     }

@@ -604,7 +604,7 @@ export function createPanels(app) {
 		text("badge-note", progress == null ? preview : percent(progress))
 		$("still-cancel").hidden = progress == null
 		if (!w) return
-		text("stat-size", `${$("canvas").width} × ${$("canvas").height}`)
+		text("stat-size", app.shownSize().join(" × "))
 		text("stat-fps", app.rate() ? `${app.rate()} frames/s` : "")
 		text("stat-times", `render ${number(render / 1000, 3)} ms, encode ${number(encode / 1000, 3)} ms`)
 		text("stat-bytes", `${number(bytes / 1000, 3)} KB`)

@@ -690,16 +690,19 @@ const equal = (a, b) => JSON.stringify(a) === JSON.stringify(b)
 app.isHere = shot => equal(shot, app.shot(shot.source))
 app.mapHere = () => app.map?.picture && equal(app.map.shot, ofScene(app.shot()))
 
-// Draws what is shown. Only a preview that is smaller than the picture is smoothed.
+const shown = () => (app.mapHere() ? app.map : current)
+app.shownSize = () => [shown()?.w, shown()?.h]
+
+// Draws what is shown. A preview that is smaller than the picture is scaled with the canvas, on which it has its own pixels:
+// a browser scales the canvas in any case where a pixel of it is no device pixel, and enlarges large pictures slowly.
 function draw() {
-	const shown = app.mapHere() ? app.map : current
-	if (!shown) return
-	const {w, h, mode, pictures} = shown
-	if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h]
+	if (!shown()) return
+	const {w, h, mode, pictures} = shown()
 	const {[STILL_A]: a, [STILL_B]: b, [DIFFERENCE]: difference} = pictures
 	const whole = difference ?? (mode === "split" && app.compare === "blink" && app.side === "b" ? b : a)
-	context.imageSmoothingEnabled = whole.width !== w || whole.height !== h
-	context.drawImage(whole, 0, 0, w, h)
+	const size = mode === "single" ? [whole.width, whole.height] : [w, h]
+	if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size
+	context.drawImage(whole, 0, 0, ...size)
 	const line = Math.round(app.split * w)
 	if (mode === "split" && app.compare === "split" && line < w) {
 		const scale = b.width / w
@@ -711,7 +714,8 @@ app.draw = draw
 
 // Places the canvas so that a pixel of the picture is one device pixel, or a block of them.
 function layout() {
-	const {width: w, height: h} = canvas
+	if (!shown()) return
+	const {w, h} = shown()
 	const fit = Math.min(box.width / w, box.height / h)
 	const factor = fit < 1 || app.size.mode === "window" ? fit : 1
 	const css = value => value / devicePixelRatio
