@@ -42,8 +42,9 @@ const STEPS: [Step; 6] = [
     Step { scale: 0.25, quality: 70 },
     Step { scale: 0.25, quality: 50 },
 ];
-/// Last step that helps a slow renderer: half of a frame's time does not depend on its pixels.
-const LAST_FOR_RENDERING: usize = 2;
+/// Least scale of frames for a slow renderer, as a factor of the window's first scale: half of a frame's time does not depend
+/// on its pixels.
+const LEAST_FOR_RENDERING: f64 = 0.5;
 
 impl Step {
     pub(crate) fn size(&self, window: [u32; 2]) -> [u32; 2] {
@@ -103,15 +104,28 @@ impl Pace {
         };
     }
 
-    /// Size and quality of the next frame in a window.
-    pub(crate) fn step(&self, window: [u32; 2]) -> Step {
+    /// Best step of a window.
+    fn first(window: [u32; 2]) -> usize {
         let fits = |step: &Step| {
             step.size(window).map(u64::from).iter().product::<u64>() <= MAX_FRAME_PIXELS
         };
         let is_large = !fits(&STEPS[0]);
         let suits = |step: &Step| fits(step) && (!is_large || step.scale <= LARGE_WINDOW_SCALE);
-        let largest = STEPS.iter().position(suits).unwrap_or(STEPS.len() - 1);
-        let auto = STEPS[self.step.max(largest)];
+        STEPS.iter().position(suits).unwrap_or(STEPS.len() - 1)
+    }
+
+    /// Worst step that a slow renderer of a window is given.
+    fn last_for_rendering(window: [u32; 2]) -> usize {
+        let first = Self::first(window);
+        let Step { scale, quality } = STEPS[first];
+        let is_used =
+            |step: &Step| step.quality == quality && step.scale >= LEAST_FOR_RENDERING * scale;
+        STEPS.iter().rposition(is_used).unwrap_or(first)
+    }
+
+    /// Size and quality of the next frame in a window.
+    pub(crate) fn step(&self, window: [u32; 2]) -> Step {
+        let auto = STEPS[self.step.max(Self::first(window))];
         Step {
             scale: self.scale.unwrap_or(auto.scale),
             quality: self.quality.unwrap_or(auto.quality),
@@ -136,8 +150,8 @@ impl Pace {
             return;
         }
         self.slow_frames = 0;
-        let last = if sending > slow { STEPS.len() - 1 } else { LAST_FOR_RENDERING };
-        let lower = self.step + 1..=last;
+        let last = if sending > slow { STEPS.len() - 1 } else { Self::last_for_rendering(window) };
+        let lower = self.step.max(Self::first(window)) + 1..=last;
         let fitting = lower.clone().find(|&step| self.predicted(step, window, rate) <= slow);
         self.step = fitting.or(lower.last()).unwrap_or(self.step);
     }
@@ -306,6 +320,21 @@ mod tests {
         }
         pace.choose(Chosen::Fixed(1.0), Chosen::Auto);
         assert_eq!(pace.step([3840, 2160]), STEPS[0]);
+    }
+
+    /// A slow renderer halves the sides in large windows too.
+    #[test]
+    fn slow_frames_of_large_windows_shrink_as_well() {
+        let window = [2560, 1440];
+        let mut pace = Pace::default();
+        for scale in [0.5, 0.5, 0.25, 0.25, 0.25, 0.25] {
+            let step = pace.step(window);
+            assert_eq!(step, Step { scale, quality: 70 });
+            pace.measured(&cost(step, 100.0, 800.0, 75e3), window, None);
+        }
+        steps(&mut pace, 40, [1.0, 1.0, 75e3], None);
+        pace.gesture_ended(window, None);
+        assert_eq!(pace.step(window).scale, 0.5);
     }
 
     #[test]
