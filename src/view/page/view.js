@@ -23,6 +23,7 @@ const SCALES = {8: "", 6: "3/4", 4: "1/2", 3: "3/8", 2: "1/4"} // By eighths.
 const QUALITIES = {3: 90, 10: 70, 16: 50}
 const INVALID = "This address has no valid token. Open the one that quadrille printed, or a link that Copy gives in an open page."
 const PORTRAIT = 0.75 // Share of a camera's proportions below which a window would cut off too much of its sides.
+const LARGE_PIXELS = 2.1e6 // Of a window whose previews are smoothed up to half of its sides.
 const UPDATED = "The server was updated."
 
 const canvas = $("canvas")
@@ -693,15 +694,18 @@ app.mapHere = () => app.map?.picture && equal(app.map.shot, ofScene(app.shot()))
 const shown = () => (app.mapHere() ? app.map : current)
 app.shownSize = () => [shown()?.w, shown()?.h]
 
-// Draws what is shown. A preview that is smaller than the picture is scaled with the canvas, on which it has its own pixels:
-// a browser scales the canvas in any case where a pixel of it is no device pixel, and enlarges large pictures slowly.
+// Draws what is shown. Only a preview that is smaller than the picture is smoothed. In large windows it is smoothed up to
+// half of the sides, and the browser doubles the pixels: smoothing all of them takes longer than drawing the preview.
 function draw() {
 	if (!shown()) return
 	const {w, h, mode, pictures} = shown()
 	const {[STILL_A]: a, [STILL_B]: b, [DIFFERENCE]: difference} = pictures
 	const whole = difference ?? (mode === "split" && app.compare === "blink" && app.side === "b" ? b : a)
-	const size = mode === "single" ? [whole.width, whole.height] : [w, h]
+	const isHalved = mode === "single" && 2 * whole.width <= w && w * h > LARGE_PIXELS
+	const size = isHalved ? [w, h].map(side => Math.round(side / 2)) : [w, h]
 	if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size
+	canvas.style.imageRendering = isHalved ? "pixelated" : "auto"
+	context.imageSmoothingEnabled = whole.width !== size[0] || whole.height !== size[1]
 	context.drawImage(whole, 0, 0, ...size)
 	const line = Math.round(app.split * w)
 	if (mode === "split" && app.compare === "split" && line < w) {
