@@ -327,8 +327,11 @@ impl ShownScenes {
         self.scene.as_ref()
     }
 
-    /// Returns the scene of a frame, with its path. Frames must be taken in order.
+    /// Returns the scene of a frame, with its path. Frames must be taken in order, and not by a worker of the pool: the reader
+    /// of the next scene shares the pool, and a worker that sleeps until the scene is there may have begun a part of the
+    /// reading itself.
     pub(super) fn of_frame(&mut self, frame: usize) -> Result<(&Scene, &Path)> {
+        assert!(rayon::current_thread_index().is_none(), "a worker of the pool waits for a scene");
         let at = self.shown.get(frame).copied().unwrap_or(self.at);
         // The old scene is dropped before a third one could be read.
         let scene = match self.scene.take().filter(|_| at == self.at) {

@@ -217,7 +217,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         session,
         meshes,
     };
-    session.install(|| job.run_all(&cameras, &mut scenes, &mut files))
+    job.run_all(&cameras, &mut scenes, &mut files)
 }
 
 impl Args {
@@ -343,7 +343,7 @@ impl SimJob<'_> {
             ));
         }
         let exit = drawn?;
-        files.finish()?;
+        self.session.install(|| files.finish())?;
         let is_sequence = self.args.sequence.is_sequence();
         if self.args.json {
             let mut document = json!({"views": printed.documents});
@@ -415,66 +415,80 @@ impl SimJob<'_> {
         for (frame, camera) in cameras.iter().enumerate() {
             let (scene, path) = scenes.of_frame(frame)?;
             let shown = self.shown(&mut shown, scene, path)?;
-            let (splats, Session { level, task, .. }) = (&scene.splats, self.session);
-            let mut prepared = PreparedView::new(splats, camera, &shown.profile, *level, task)?;
-            if let Some(meshes) = &self.meshes {
-                prepared = prepared.before(meshes.depths(camera, *level, task)?)?;
-            }
-            let in_view = prepared.splats_in_view;
-            warn_if_few(Some(scene), camera, &shown.profile, in_view, self.session);
-            if self.args.varies() {
-                self.vary(&prepared, camera, cameras, printed, progress)?;
-                steps.advance(1)?;
-                continue;
-            }
-            for configuration in self.configurations {
-                let view = (camera, splats);
-                let simulated =
-                    self.simulate(shown, view, &prepared, &of_run, configuration, sequence, files)?;
-                for run in &simulated.runs {
-                    for text in run.outcome.discrepancies() {
-                        let (view, variant) = (&camera.name, run.name());
-                        fail(&format!("{view}: {variant}: counters do not add up: {text}"));
+            self.session.install(|| {
+                let (splats, Session { level, task, .. }) = (&scene.splats, self.session);
+                let mut prepared = PreparedView::new(splats, camera, &shown.profile, *level, task)?;
+                if let Some(meshes) = &self.meshes {
+                    prepared = prepared.before(meshes.depths(camera, *level, task)?)?;
+                }
+                let in_view = prepared.splats_in_view;
+                warn_if_few(Some(scene), camera, &shown.profile, in_view, self.session);
+                if self.args.varies() {
+                    self.vary(&prepared, camera, cameras, printed, progress)?;
+                    steps.advance(1)?;
+                    return Ok(());
+                }
+                for configuration in self.configurations {
+                    let view = (camera, splats);
+                    let simulated = self.simulate(
+                        shown,
+                        view,
+                        &prepared,
+                        &of_run,
+                        configuration,
+                        sequence,
+                        files,
+                    )?;
+                    for run in &simulated.runs {
+                        for text in run.outcome.discrepancies() {
+                            let (view, variant) = (&camera.name, run.name());
+                            fail(&format!("{view}: {variant}: counters do not add up: {text}"));
+                            exit = Exit::CheckFailed;
+                        }
+                    }
+                    for text in simulated.mesh_draw.iter().flat_map(MeshDrawRow::discrepancies) {
+                        fail(&format!("{}: counters do not add up: {text}", camera.name));
                         exit = Exit::CheckFailed;
                     }
-                }
-                for text in simulated.mesh_draw.iter().flat_map(MeshDrawRow::discrepancies) {
-                    fail(&format!("{}: counters do not add up: {text}", camera.name));
-                    exit = Exit::CheckFailed;
-                }
-                let mut once = |text: Option<String>, tell: fn(&Session, &str)| {
-                    if let Some(text) = text.filter(|text| !warned.contains(text)) {
-                        tell(self.session, &text);
-                        warned.push(text);
+                    let mut once = |text: Option<String>, tell: fn(&Session, &str)| {
+                        if let Some(text) = text.filter(|text| !warned.contains(text)) {
+                            tell(self.session, &text);
+                            warned.push(text);
+                        }
+                    };
+                    for VariantRun { outcome, energy, .. } in &simulated.runs {
+                        let warning = |energy| estimates::energy_warning(outcome.method(), energy);
+                        once(energy.as_ref().and_then(warning), Session::warn);
                     }
-                };
-                for VariantRun { outcome, energy, .. } in &simulated.runs {
-                    let warning = |energy| estimates::energy_warning(outcome.method(), energy);
-                    once(energy.as_ref().and_then(warning), Session::warn);
+                    for VariantRun { outcome, .. } in &simulated.runs {
+                        let remark = estimates::placement_remark(outcome, &configuration.config);
+                        once(remark, Session::note);
+                    }
+                    if self.args.json {
+                        printed.documents.push(json!(SimulationDocument::of(&simulated)));
+                    } else if self.args.csv {
+                        printed.rows.push(row(
+                            scene_name(&shown.facts.path),
+                            &simulated,
+                            configuration,
+                        ));
+                    } else if self.configurations.len() > 1 {
+                        printed.rows.push(row(
+                            simulated.view.name.clone(),
+                            &simulated,
+                            configuration,
+                        ));
+                    } else {
+                        printed.add_limits(&simulated);
+                        printed.page(progress, &screen::pages(&simulated))?;
+                    }
+                    if self.args.sequence.is_sequence() {
+                        sequence.push(simulated, self.args.sequence.draws_per_frame());
+                    }
+                    steps.advance(1)?;
                 }
-                for VariantRun { outcome, .. } in &simulated.runs {
-                    let remark = estimates::placement_remark(outcome, &configuration.config);
-                    once(remark, Session::note);
-                }
-                if self.args.json {
-                    printed.documents.push(json!(SimulationDocument::of(&simulated)));
-                } else if self.args.csv {
-                    printed.rows.push(row(
-                        scene_name(&shown.facts.path),
-                        &simulated,
-                        configuration,
-                    ));
-                } else if self.configurations.len() > 1 {
-                    printed.rows.push(row(simulated.view.name.clone(), &simulated, configuration));
-                } else {
-                    printed.add_limits(&simulated);
-                    printed.page(progress, &screen::pages(&simulated))?;
-                }
-                if self.args.sequence.is_sequence() {
-                    sequence.push(simulated, self.args.sequence.draws_per_frame());
-                }
-                steps.advance(1)?;
-            }
+                Ok(())
+            })?;
         }
         Ok(exit)
     }

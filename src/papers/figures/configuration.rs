@@ -11,6 +11,17 @@ use quadrille_suite::details::PixelCounts;
 const KB: f64 = 1024.0;
 /// Megabyte of the 3.6 MB of SRAM in a GPC.
 const MB: f64 = 1e6;
+/// L1 cache and shared memory of a core of the Orin (NVIDIA's technical brief of the Jetson AGX Orin series: 192 KB).
+const ORIN_L1_BYTES: u64 = 192 * 1024;
+/// Bytes of a register.
+const REGISTER_BYTES: u64 = 4;
+
+/// Register files and L1 caches of the cores of a GPC of the Orin, which the paper takes as the least of its SRAM.
+fn sram_of_orin_bytes() -> Option<u64> {
+    let orin = Config::preset("orin").ok()?;
+    let registers = REGISTER_BYTES * orin.compute.registers_per_core;
+    Some(orin.cores.cores * (registers + ORIN_L1_BYTES))
+}
 
 /// Presets of whole GPUs: those with a graphics pipeline.
 pub(super) fn presets(results: &Results) -> impl Iterator<Item = (&'static str, Config)> {
@@ -147,7 +158,7 @@ pub(super) fn table_3(figure: &'static Figure, results: &Results) -> Content {
         ("queues of ZROP", None, Some(zrop)),
         ("total", Some(tgc + qru[0]), Some(tgc + qru[1] + fetch + zrop)),
         ("lines of the L2 for vertex results", None, Some(results)),
-        ("SRAM of a GPC of the Orin, at least", None, None),
+        ("SRAM of a GPC of the Orin, at least", sram_of_orin_bytes(), None),
     ];
     let unit = |name: &str| match name {
         "KB" => KB,
