@@ -92,11 +92,9 @@ def test_other_cameras_are_not_drawn(model: str) -> None:
         call(camera_model=model)
 
 
-def test_fisheyes_have_no_points_of_splats_and_no_gradients() -> None:
+def test_fisheyes_have_no_points_of_splats() -> None:
     with pytest.raises(NotImplementedError, match="^with_ut"):
         call(camera_model="fisheye", with_ut=True)
-    with pytest.raises(NotImplementedError, match="^camera_model: 'fisheye' has no gradients"):
-        ours.rasterization_vjp(**{**CASE.arguments(), "camera_model": "fisheye"})
 
 
 def test_a_shutter_named_global_is_the_default() -> None:

@@ -33,8 +33,8 @@ class Argument(NamedTuple):
 
 _DISTORTION = "undistort the pictures first, or render a fisheye with quadrille.render"
 _MODELS = (
-    "pinhole; ortho, with focal lengths in pixels per world unit; or fisheye, equidistant and in order of z, without gradients "
-    "and without `with_ut`. Other models raise NotImplementedError."
+    "pinhole; ortho, with focal lengths in pixels per world unit; or fisheye, equidistant and in order of z, without `with_ut`. "
+    "Other models raise NotImplementedError."
 )
 _FROM_WORLD = "use the projection of splats, which is the default"
 _DATA = "pass the values in colors: any number of channels is drawn"

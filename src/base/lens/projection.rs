@@ -39,6 +39,20 @@ fn on_sphere([x, y, z]: [f64; 3]) -> Option<PlanePoint> {
 }
 
 impl Projection {
+    /// Whether the derivatives of pictures are known: for projections onto a plane and for fisheyes.
+    pub fn has_derivatives(&self) -> bool {
+        self.is_planar() || matches!(self, Self::Fisheye(_))
+    }
+
+    /// Derivatives by the point `p` in view space of the sum of the entries of [`PlanePoint::gradient`], each times its entry
+    /// of `by`; `None` for projections other than fisheyes.
+    pub fn by_gradient(&self, p: [f64; 3], by: [[f64; 3]; 2]) -> Option<[f64; 3]> {
+        match self {
+            Self::Fisheye(lens) => Some(lens.by_gradient(p, by)),
+            _ => None,
+        }
+    }
+
     /// Projects the point `p` in view space; `None` if the projection does not cover its direction.
     pub fn point(&self, p: [f64; 3]) -> Option<PlanePoint> {
         match self {

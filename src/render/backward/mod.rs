@@ -1,5 +1,5 @@
-//! Gradients of a loss by the attributes of splats, the camera and the background, for pictures of pinholes and orthographic
-//! cameras.
+//! Gradients of a loss by the attributes of splats, the camera and the background, for pictures of pinholes, orthographic
+//! cameras and fisheyes.
 //!
 //! [`ScalarPicture`] is the definition: it draws a [picture of channels](crate::cpu::channels) in f64, and differentiates it
 //! in two phases. [`SavedPicture`] does the same with the pixels of the fast renderer, in vectors of f32 and on all threads.

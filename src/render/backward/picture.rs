@@ -55,7 +55,7 @@ impl<'a> ScalarPicture<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] if the length of an array is wrong or the camera is neither a pinhole nor orthographic; [`Error::Cancelled`].
+    /// [`Error::Argument`] if the length of an array is wrong or the camera is no pinhole, orthographic camera or fisheye; [`Error::Cancelled`].
     pub fn draw(
         scene: &'a ScalarScene,
         camera: &Camera,
@@ -80,8 +80,8 @@ impl<'a> ScalarPicture<'a> {
         task: &Task,
     ) -> Result<Self> {
         scene.check()?;
-        let is_other = !camera.projection.is_planar();
-        let expected = "a pinhole or orthographic camera";
+        let is_other = !camera.projection.has_derivatives();
+        let expected = "a pinhole, an orthographic camera or a fisheye";
         Error::refuse_if(is_other, "camera", expected, "another projection")?;
         settings.profile.require_derivative()?;
         let view = ViewTransform::of_camera(camera, &settings.profile, None);

@@ -4,6 +4,7 @@ use nalgebra::{
     Matrix2, Matrix2x3, Matrix3, Quaternion, RowVector3, UnitQuaternion, Vector2, Vector3, Vector4,
 };
 
+use quadrille_base::lens::PlanePoint;
 use quadrille_base::math::sh_basis;
 use quadrille_base::shading::OpacityFactor;
 
@@ -61,6 +62,10 @@ pub(super) struct PlaneSplat {
     /// Values of the channels, including depth.
     pub(super) channels: Vec<f64>,
     p_view: Vector3<f64>,
+    /// Distance along the axis or, for some fisheyes, from the camera, as it is culled and drawn as a channel.
+    depth: f64,
+    /// Whether a lens has a point for the centre.
+    is_in_domain: bool,
     /// Divisor of x and y in the projection.
     divisor: f64,
     slopes: [f64; 2],
@@ -144,7 +149,15 @@ impl PlaneSplat {
         let slopes = [0, 1].map(|axis| limits[axis].unwrap_or(own[axis]));
         let [scale_x, scale_y] = [fx, fy].map(|focal| focal / divisor);
         let shear = [scale_x * slopes[0], scale_y * slopes[1]].map(|shear| -per_z * shear);
-        let jacobian = Matrix2x3::new(scale_x, 0.0, shear[0], 0.0, scale_y, shear[1]);
+        let mut jacobian = Matrix2x3::new(scale_x, 0.0, shear[0], 0.0, scale_y, shear[1]);
+        let (mut at, mut depth, mut is_in_domain) = (own, z, true);
+        if !view.projection.is_planar() {
+            let point = view.projection.point(p_view.into());
+            is_in_domain = point.is_some();
+            let point = point.unwrap_or(PlanePoint { at: [0.0; 2], gradient: [[0.0; 3]; 2] });
+            jacobian = Matrix2x3::from_fn(|r, c| view.focal_px[r] * point.gradient[r][c]);
+            (at, depth) = (point.at, if view.is_axial { z } else { p_view.norm() });
+        }
         let plane_from_world = jacobian * rotation_of(view);
         let shape = WorldShape::new(&scene.shapes, index);
         let (unfiltered, before) = shape.projected(&plane_from_world);
@@ -161,7 +174,7 @@ impl PlaneSplat {
         let half_size = view.half_size_px();
         let mean_px = [0, 1].map(|axis| {
             let principal = view.principal_from_centre_px[axis] + half_size[axis];
-            view.focal_px[axis] * own[axis] + principal
+            view.focal_px[axis] * at[axis] + principal
         });
         let mut splat = Self {
             index,
@@ -171,6 +184,8 @@ impl PlaneSplat {
             opacity: scene.opacities[index] * opacity_factor,
             channels: scene.row(index).unwrap_or_default().to_vec(),
             p_view,
+            depth,
+            is_in_domain,
             divisor,
             slopes,
             jacobian,
@@ -182,7 +197,7 @@ impl PlaneSplat {
             colour: None,
         };
         splat.add_colour(scene, view, fixed);
-        splat.channels.extend(scene.depth.map(|_| z));
+        splat.channels.extend(scene.depth.map(|_| depth));
         splat
     }
 
@@ -199,7 +214,7 @@ impl PlaneSplat {
     }
 
     pub(super) fn depth(&self) -> f64 {
-        self.p_view.z
+        self.depth
     }
 
     pub(super) fn order(&self, view: &ViewTransform) -> f64 {
@@ -234,7 +249,10 @@ impl PlaneSplat {
     /// Whether the splat is in view and not culled.
     pub(super) fn is_drawn(&self, view: &ViewTransform) -> bool {
         let exact = self.exact(view);
-        !view.culls(self.depth()) && exact.is_drawable(view) && exact.bounds(view).is_some()
+        self.is_in_domain
+            && !view.culls(self.depth())
+            && exact.is_drawable(view)
+            && exact.bounds(view).is_some()
     }
 
     /// Offset of the centre of `pixel` from the splat's centre, in pixels.
@@ -256,14 +274,21 @@ impl PlaneSplat {
         let rotation = rotation_of(view);
         let by_plane_from_world = self.add_shape_gradients(scene, view, plane, gradients);
         pose.rotation += self.jacobian.transpose() * by_plane_from_world;
-        let mut by_view = self.by_jacobian(view, &(by_plane_from_world * rotation.transpose()));
-        for axis in 0..2 {
-            let scaled = view.focal_px[axis] / self.divisor * plane.mean2d[axis];
-            by_view[axis] += scaled;
-            by_view.z -= view.divisor[0] * self.p_view[axis] / self.divisor * scaled;
-        }
+        let by_jacobian = by_plane_from_world * rotation.transpose();
+        let by = [0, 1].map(|r| [0, 1, 2].map(|c| view.focal_px[r] * by_jacobian[(r, c)]));
+        let mut by_view = match view.projection.by_gradient(self.p_view.into(), by) {
+            Some(by_view) => {
+                Vector3::from(by_view) + self.jacobian.transpose() * Vector2::from(plane.mean2d)
+            }
+            None => self.by_plane(view, &by_jacobian, plane.mean2d),
+        };
         if let (Some(_), Some(by_depth)) = (scene.depth, channels.last()) {
-            by_view.z += by_depth;
+            let along = if view.projection.is_planar() || view.is_axial {
+                Vector3::z()
+            } else {
+                self.p_view / self.depth
+            };
+            by_view += along * *by_depth;
         }
         let mean = Vector3::from(scene.means[self.index]);
         pose.rotation += by_view * mean.transpose();
@@ -332,8 +357,13 @@ impl PlaneSplat {
         }
     }
 
-    /// Derivatives by the position in view space, given those by the Jacobian.
-    fn by_jacobian(&self, view: &ViewTransform, by: &Matrix2x3<f64>) -> Vector3<f64> {
+    /// Derivatives by the position in view space of a projection onto a plane, given those by the Jacobian and the centre.
+    fn by_plane(
+        &self,
+        view: &ViewTransform,
+        by: &Matrix2x3<f64>,
+        by_mean: [f64; 2],
+    ) -> Vector3<f64> {
         let (divisor, per_z) = (self.divisor, view.divisor[0]);
         let mut by_view = Vector3::zeros();
         for axis in 0..2 {
@@ -345,6 +375,9 @@ impl PlaneSplat {
                 by_view[axis] += by_slope / divisor;
                 by_view.z -= per_z * by_slope * slope / divisor;
             }
+            let scaled = focal / divisor * by_mean[axis];
+            by_view[axis] += scaled;
+            by_view.z -= per_z * self.p_view[axis] / divisor * scaled;
         }
         by_view
     }

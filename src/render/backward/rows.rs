@@ -188,6 +188,10 @@ impl Chunk<'_> {
                 depth: lanes(6),
             };
             let mut world = chain(simd, self.view, block, &plane);
+            if !self.view.projection.is_planar() {
+                // Lanes know no lenses.
+                world.inexact = !0;
+            }
             let accurate = gathered.some & !world.inexact;
             let mask = mask32x16::from_bitmask(simd, accurate);
             let zero = f32x16::splat(simd, 0.0);

@@ -69,7 +69,7 @@ impl Renderer {
     /// Renders channels as [`Self::render_channels`], and keeps what their derivatives need.
     ///
     /// # Errors
-    /// As for [`Self::render_channels`]; [`Error::Argument`] if the camera is neither a pinhole nor orthographic.
+    /// As for [`Self::render_channels`]; [`Error::Argument`] if the camera is no pinhole, orthographic camera or fisheye.
     pub fn render_saved<S: SplatSource + ?Sized>(
         mut self,
         splats: &S,
@@ -79,8 +79,8 @@ impl Renderer {
         picture: &mut ChannelPicture<'_>,
         task: &Task,
     ) -> Result<(SavedPicture, ChannelCounts)> {
-        let is_other = !camera.projection.is_planar();
-        let expected = "a pinhole or orthographic camera";
+        let is_other = !camera.projection.has_derivatives();
+        let expected = "a pinhole, an orthographic camera or a fisheye";
         Error::refuse_if(is_other, "camera", expected, "another projection")?;
         settings.profile.require_derivative()?;
         Error::refuse_if(channels.has_spread, "channels", "no spread", "a spread")?;

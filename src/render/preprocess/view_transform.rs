@@ -51,7 +51,7 @@ pub struct ViewTransform {
     /// Motion of the camera during the readout, for profiles of points.
     pub(super) rolling_shutter: Option<RollingShutter>,
     /// Whether depths are along the axis of the camera; else they are distances.
-    pub(super) is_axial: bool,
+    pub(crate) is_axial: bool,
     /// Whether splats whose depth is measured along the view are sorted by their distance.
     pub(crate) is_by_distance: bool,
 }

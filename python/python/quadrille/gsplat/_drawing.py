@@ -107,7 +107,7 @@ def rasterization(
     rolling_shutter, viewmats_rs : with ``with_ut``, a member of `RollingShutterType` and the poses [C, 4, 4] at the end of
         the readout, which starts at ``viewmats``.
     viewmats, Ks : [C, 4, 4] world to camera and [C, 3, 3] in pixels; with ``camera_model="ortho"``, focal lengths are
-        in pixels per world unit. ``"fisheye"`` draws forward only, and without ``with_ut``.
+        in pixels per world unit. ``"fisheye"`` is drawn without ``with_ut``.
     backgrounds : [C, D], or [D] for all cameras.
     compat : ``"1.5"`` agrees with the releases of gsplat, ``"1.6"`` with its main branch.
 
@@ -411,11 +411,9 @@ def _call(
 
 
 def _check_gradients(arguments: dict[str, Any]) -> None:
-    """Refuses gradients of footprints from points, and of fisheyes."""
+    """Refuses gradients of footprints from points."""
     if arguments["with_ut"]:
         raise NotImplementedError("with_ut: the unscented transform has no gradients; leave it False in training")
-    if arguments["camera_model"] == "fisheye":
-        raise NotImplementedError("camera_model: 'fisheye' has no gradients; train with undistorted pictures")
 
 
 def _refuse_others(values: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ use crate::cpu::{RenderSettings, Renderer};
 use crate::preprocess::SplatRows;
 use quadrille_base::shading::StopRule;
 use quadrille_base::{Error, Task};
-use quadrille_scene::Camera;
+use quadrille_scene::{Camera, Projection};
 
 const SCENES: u64 = 200;
 
@@ -314,8 +314,8 @@ fn arguments_that_do_not_fit_are_errors() {
     let mut short = scene.clone();
     short.opacities.pop();
     assert!(ScalarPicture::draw(&short, &case.camera, &case.settings, &task).is_err());
-    let fisheye = case.camera.clone().through_fisheye(2.0);
-    assert!(ScalarPicture::draw(&scene, &fisheye, &case.settings, &task).is_err());
+    let panorama = case.camera.clone().with_projection(Projection::Equirectangular);
+    assert!(ScalarPicture::draw(&scene, &panorama, &case.settings, &task).is_err());
     let picture = case.draw(&scene);
     let cotangents = PictureCotangents { values: picture.values(), alphas: &[] };
     assert!(picture.raster_gradients(&cotangents, &task).is_err());

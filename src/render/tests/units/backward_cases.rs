@@ -9,8 +9,8 @@ use crate::cpu::RenderSettings;
 use crate::cpu::channels::{ChannelDepth, ChannelSettings, ChannelValues};
 use quadrille_base::Task;
 use quadrille_base::math::{SimdLevel, index, narrow};
-use quadrille_base::shading::Profile;
-use quadrille_scene::{Camera, Intrinsics, Projection, SplatSlices};
+use quadrille_base::shading::{Profile, SplatOrder};
+use quadrille_scene::{Camera, FisheyeLens, Intrinsics, Projection, SplatSlices};
 
 pub(super) const SPLATS: usize = 7;
 const PROFILES: [&str; 6] =
@@ -109,6 +109,10 @@ impl Case {
         let camera = if is_orthographic {
             let focal_px = camera.focal_px.map(|focal| focal / plane(1.0));
             Camera { focal_px, projection: Projection::Orthographic, ..camera }
+        } else if seed % 8 == 5 {
+            let lens =
+                FisheyeLens::new([[0.0; 4], [0.05, -0.02, 0.01, -0.002]][index(seed / 8 % 2)]);
+            Camera { projection: Projection::Fisheye(lens.unwrap()), ..camera }
         } else {
             camera
         };
@@ -126,7 +130,11 @@ impl Case {
         let depth = if channels == Some(0) { depth.max(1) } else { depth };
         let has_background = random.is_one_of(2);
         let background = has_background.then(|| numbers(random, channels.unwrap_or(3), 1.5));
-        let profile = Profile::named(PROFILES[turn % PROFILES.len()]).unwrap();
+        let mut profile = Profile::named(PROFILES[turn % PROFILES.len()]).unwrap();
+        if seed % 32 == 5 {
+            // Fisheyes cull, order and measure by distance or, with gsplat, by depth.
+            profile.order = Some(SplatOrder::Depth);
+        }
         Self {
             means,
             scales,
