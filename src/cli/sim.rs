@@ -27,6 +27,7 @@ use quadrille_base::image::FRAME_BYTES;
 use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Result};
 use quadrille_gpu::estimates;
+use quadrille_gpu::frame_sequence::FrameSequence;
 use quadrille_gpu::host_memory::HostMemory;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
@@ -221,16 +222,11 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
 }
 
 impl Args {
-    /// Configuration tables that `--frame` and `--energy` read in addition to the tables of the simulated units.
     /// Units and fields that estimates and the order of a sequence read.
     fn read_besides(&self) -> Vec<&'static str> {
         let frame: &[_] = if self.frame { &["frame", "kernels"] } else { &[] };
         let energy: &[_] = if self.energy { &["energy"] } else { &[] };
-        let order: &[_] = if self.sequence.warm {
-            &["gscore.order", "gscore.depth_bytes", "gscore.span_bytes"]
-        } else {
-            &[]
-        };
+        let order: &[_] = if self.sequence.warm { &FrameSequence::READS } else { &[] };
         [frame, energy, order].concat()
     }
 

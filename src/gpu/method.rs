@@ -169,6 +169,11 @@ impl Method {
         matches!(self, Self::Tiles(_))
     }
 
+    /// Whether a frame of a sequence depends on the frames before it. The software renderer starts every frame alike.
+    pub fn keeps_frames(self) -> bool {
+        !matches!(self, Self::Compute(_))
+    }
+
     /// Whether the method runs on the graphics pipeline.
     pub fn is_pipeline(self) -> bool {
         !matches!(self, Self::Compute(_) | Self::Gscore)

@@ -75,6 +75,10 @@ impl Suite {
                 let (name, expected) = (&entry.name, "a name of its own");
                 return Err(malformed(path, name, "name", expected, name));
             }
+            if entry.is_warm && raw.relief {
+                let expected = "false in a suite with relief, whose runs start with empty caches";
+                return Err(malformed(path, &entry.name, "warm", expected, "true"));
+            }
             scenes.push(entry);
         }
         let meshes = MeshSuite::parse(path, &mut table, raw.workload, &mut remarks)?;
@@ -121,6 +125,11 @@ impl Suite {
     /// Whether the suite has scenes of splats.
     pub fn has_scenes(&self) -> bool {
         !self.scenes.is_empty()
+    }
+
+    /// Whether the views of a scene are a sequence of frames that keep the caches.
+    pub fn has_sequences(&self) -> bool {
+        self.scenes.iter().any(|scene| scene.is_warm)
     }
 
     /// The studies of meshes.

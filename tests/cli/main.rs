@@ -73,6 +73,7 @@ mod usage;
 mod view;
 mod views;
 mod vr_pipe_docs;
+mod warm_suites;
 
 #[path = "../support/mod.rs"]
 mod support;
