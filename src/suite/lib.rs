@@ -68,6 +68,7 @@ mod run_row;
 mod runner;
 mod scene_entry;
 mod shard;
+pub mod stencil;
 mod suite_file;
 mod suite_table;
 pub mod supersampled;

@@ -147,8 +147,9 @@ impl Suite {
         for scene in self.seeded_scenes() {
             task.check()?;
             let known = scene.file().and_then(|path| hashes.get(path).copied());
-            let content = known.map_or_else(|| scene.content_hash(&self.path), Ok)?;
-            hashes.extend(scene.file().map(|path| (path.to_owned(), content)));
+            let source = known.map_or_else(|| scene.source_hash(&self.path), Ok)?;
+            hashes.extend(scene.file().map(|path| (path.to_owned(), source)));
+            let content = scene.content_hash(source)?;
             let (cameras, warnings) = scene.cameras(&self.path, &self.sizes(&scene), task)?;
             warnings.into_iter().for_each(&mut *warn);
             plan.add_views(PlannedScene { entry: scene, cameras }, content, &texts, self)?;

@@ -23,6 +23,7 @@ use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::task::{Steps, Task};
 use quadrille_gpu::machine::Machine;
+use quadrille_gpu::method::Method;
 use quadrille_gpu::relief::relief;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Watch;
@@ -198,6 +199,8 @@ impl Running<'_> {
                 Some((work, records::missing(known, &work.methods)))
             }))
         });
+        let works = runs.iter().filter_map(|run| run.view());
+        let methods: Vec<Method> = works.flat_map(|(_, work)| work.methods.clone()).collect();
         let mut later = runs;
         for (at, camera) in planned.cameras.iter().enumerate() {
             let of_view;
@@ -208,6 +211,7 @@ impl Running<'_> {
             let start = Instant::now();
             let splats = &scene.splats;
             let view = PreparedView::new(splats, camera, &scene.profile, self.level, &self.part)?;
+            let view = planned.entry.stencil.applied(view, &methods)?;
             match Sight::of(view.splats_in_view, splats, camera, &scene.profile) {
                 Sight::Enough => {}
                 Sight::Little(text) => watch(Event::Warning(text)),

@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 use serde::Deserialize;
 
 use super::key::Fnv1a;
+use super::stencil::StencilSettings;
 use super::suite_table::SuiteTable;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::Profile;
@@ -73,6 +74,8 @@ pub(super) struct SceneEntry {
     pub(super) profile: Option<String>,
     /// Path through the cameras, and its number of frames.
     flight: Option<(Flight, usize)>,
+    /// Stencil test of the draw.
+    pub(super) stencil: StencilSettings,
     /// Whether the views are frames that are drawn in their order and keep the caches.
     pub(super) is_warm: bool,
     /// Whether figures show the scene separately, as one of the paper's large scenes.
@@ -91,6 +94,7 @@ impl SceneEntry {
     pub(super) fn parse(suite: &Path, mut table: SuiteTable<'_>) -> Result<Self> {
         let raw: RawScene = table.take()?;
         let mut views: ViewSpec = table.take()?;
+        let mut stencil: StencilSettings = table.take()?;
         table.finish()?;
         let malformed = |key: &str, expected: &str, found: &str| {
             Err(malformed(suite, &raw.name, key, expected, found))
@@ -135,18 +139,21 @@ impl SceneEntry {
                 return malformed("path", expected, "neither");
             }
         };
-        views.files_mut().for_each(|file| *file = folder.join(&*file));
+        let files = views.files_mut().chain(stencil.files_mut());
+        files.for_each(|file| *file = folder.join(&*file));
         views.check().map_err(|error| in_scene(suite, &raw.name, error))?;
         if raw.warm && raw.large {
             return malformed("warm", "false for a large scene", "true");
         }
         let flight = flight(suite, &raw, &views)?;
         let RawScene { name, splat_scale, profile, warm: is_warm, large: is_large, .. } = raw;
-        Ok(Self { name, source, views, splat_scale, profile, flight, is_warm, is_large })
+        Ok(Self { name, source, views, splat_scale, profile, flight, stencil, is_warm, is_large })
     }
 
-    /// Refuses methods whose frames do not depend on the frames before them, if the scene's views are a sequence.
+    /// Refuses methods without the scene's stencil test, and methods whose frames do not depend on the frames before them,
+    /// if the scene's views are a sequence.
     pub(super) fn check_methods(&self, suite: &Path, methods: &[Method]) -> Result<()> {
+        self.stencil.test(methods).map_err(|error| in_scene(suite, &self.name, error))?;
         match methods.iter().find(|method| self.is_warm && !method.keeps_frames()) {
             Some(other) => {
                 let found = format!("method {other}, which keeps nothing between frames");
@@ -281,7 +288,8 @@ impl SceneEntry {
         Ok(LoadedScene { splats, profile, warnings })
     }
 
-    pub(super) fn content_hash(&self, suite: &Path) -> Result<u64> {
+    /// Hash of the file or the recipe of the splats.
+    pub(super) fn source_hash(&self, suite: &Path) -> Result<u64> {
         let mut hash = Fnv1a::default();
         match &self.source {
             Source::File(path) => {
@@ -298,8 +306,20 @@ impl SceneEntry {
                 let _ = write!(hash, "{recipe:?}");
             }
         }
+        Ok(hash.0)
+    }
+
+    /// Hash of everything that is drawn in each view; `source` is the hash of the splats.
+    pub(super) fn content_hash(&self, source: u64) -> Result<u64> {
+        let mut hash = Fnv1a(source);
         if let Some(factor) = self.splat_scale {
             let _ = write!(hash, "{factor}");
+        }
+        if self.stencil != StencilSettings::default() {
+            let _ = write!(hash, "{:?}", self.stencil);
+        }
+        for file in self.stencil.files() {
+            hash.add_file(file).map_err(|e| Error::read(file, e))?;
         }
         Ok(hash.0)
     }
@@ -391,7 +411,8 @@ mod tests {
             let scene = &parse(line).unwrap().scenes[0];
             let path = Path::new("suite.toml");
             let splats = scene.load(path, &Task::NEVER).unwrap().splats;
-            (splats.splat(7), scene.content_hash(path).unwrap())
+            let source = scene.source_hash(path).unwrap();
+            (splats.splat(7), scene.content_hash(source).unwrap())
         });
         assert_eq!(plain.0.scale.map(|side| side * 0.5), half.0.scale);
         assert_eq!((plain.0.mean, plain.0.opacity), (half.0.mean, half.0.opacity));

@@ -75,9 +75,11 @@ impl Suite {
                 let (name, expected) = (&entry.name, "a name of its own");
                 return Err(malformed(path, name, "name", expected, name));
             }
-            if entry.is_warm && raw.relief {
-                let expected = "false in a suite with relief, whose runs start with empty caches";
-                return Err(malformed(path, &entry.name, "warm", expected, "true"));
+            let excluded =
+                [("warm", entry.is_warm), ("stencil_test", entry.stencil.stencil_test.is_some())];
+            if let Some((key, _)) = excluded.iter().find(|(_, is_given)| raw.relief && *is_given) {
+                let expected = "no such key in a suite with relief, whose runs have neither";
+                return Err(malformed(path, &entry.name, key, expected, key));
             }
             scenes.push(entry);
         }

@@ -63,6 +63,7 @@ mod sim;
 mod sizes;
 mod small_scenes;
 mod statistics;
+mod stencil;
 mod suites;
 mod sweeps;
 #[cfg(feature = "trace")]
