@@ -10,6 +10,7 @@ use super::options::{GpuFlags, named_methods};
 use super::outputs::{Outputs, refuse_given};
 use super::session::{HostFlags, Session};
 use quadrille_base::error::{Error, Result};
+use quadrille_gpu::frame_sequence::FrameSequence;
 use quadrille_papers::suite_table::{summaries, table};
 use quadrille_suite::{
     Configuration, Event, MeshRows, Plan, RunOptions, RunRow, Shard, Suite, csv, newest, read_rows,
@@ -76,6 +77,7 @@ const EXAMPLES: &str = "A suite:
   view = \"0..3\"                             # as render's --view; default: all
   width = 640                               # width, height as render's flags
   profile = \"inria\"
+  warm = true                               # the views are frames that keep the caches, as sim --warm
   [[scene]]
   name = \"room\"
   recipe = \"room\"                           # with splats, sh_degree, seed as in synth
@@ -148,7 +150,8 @@ impl Args {
         let mut warn = |text: String| session.warn(&text);
         let plan = suite.plan(&configurations, quadrille::PROGRAM, session.task, &mut warn)?;
         if suite.has_scenes() {
-            GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), &[], session)?;
+            let read: &[_] = if suite.has_sequences() { &FrameSequence::READS } else { &[] };
+            GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), read, session)?;
         }
         Ok(plan)
     }

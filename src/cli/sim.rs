@@ -17,7 +17,7 @@ use super::convert::actions::Filters;
 use super::film::PathFlags;
 use super::inputs::warn_if_few;
 use super::options::{DepthFlags, DrawFlags, EmulationFlags, GpuFlags, named_methods};
-use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
+use super::outputs::{METHOD, Output, Outputs, VIEW, first_given, refuse_given};
 use super::placed_meshes::PlacedMeshFlags;
 use super::scene_sequence::{SceneSequence, ShownScenes};
 use super::session::{Progress, Session};
@@ -27,6 +27,7 @@ use quadrille_base::image::FRAME_BYTES;
 use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Result};
 use quadrille_gpu::estimates;
+use quadrille_gpu::frame_sequence::FrameSequence;
 use quadrille_gpu::host_memory::HostMemory;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
@@ -38,6 +39,7 @@ use quadrille_suite::report::json::SimulationDocument;
 use quadrille_suite::report::simulated::{SceneFacts, VariantRun};
 use quadrille_suite::report::{self, screen};
 use quadrille_suite::rows::MeshDrawRow;
+use quadrille_suite::stencil::StencilSettings;
 use quadrille_suite::{Configuration, csv, runnable, sweep_table, swept};
 use sequence::{Sequence, SequenceFlags};
 
@@ -112,6 +114,8 @@ pub(super) struct Args {
     rolling: RollingShutterSettings,
     #[command(flatten)]
     meshes: PlacedMeshFlags,
+    #[command(flatten)]
+    stencil: StencilSettings,
     #[command(flatten)]
     emulation: EmulationFlags,
     #[command(flatten)]
@@ -200,6 +204,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let config_file = args.emulation.gpu.files();
     args.check_memory(&cameras, &methods, (output.as_ref(), splats), session)?;
     let inputs = args.views.files().chain(args.path.files()).chain(args.meshes.files());
+    let inputs = inputs.chain(args.stencil.files());
     let inputs =
         inputs.chain(config_file).chain(files_of_scenes.paths().iter().map(PathBuf::as_path));
     let mut outputs = Outputs::beside(inputs);
@@ -221,16 +226,11 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
 }
 
 impl Args {
-    /// Configuration tables that `--frame` and `--energy` read in addition to the tables of the simulated units.
     /// Units and fields that estimates and the order of a sequence read.
     fn read_besides(&self) -> Vec<&'static str> {
         let frame: &[_] = if self.frame { &["frame", "kernels"] } else { &[] };
         let energy: &[_] = if self.energy { &["energy"] } else { &[] };
-        let order: &[_] = if self.sequence.warm {
-            &["gscore.order", "gscore.depth_bytes", "gscore.span_bytes"]
-        } else {
-            &[]
-        };
+        let order: &[_] = if self.sequence.warm { &FrameSequence::READS } else { &[] };
         [frame, energy, order].concat()
     }
 
@@ -252,6 +252,9 @@ impl Args {
             ("--relief", self.relief),
         ];
         meshes::check(&self.meshes, methods, unseen)?;
+        if self.stencil.test(methods)?.is_some() {
+            refuse_given(unseen, |flag| Error::conflict("--stencil-test", flag))?;
+        }
         for (flag, given, applies, lacks) in of_pipelines.into_iter().chain(of_gpu) {
             for other in methods.iter().filter(|method| given && !applies(**method)) {
                 if !methods.iter().any(|method| applies(*method)) {
@@ -421,6 +424,7 @@ impl SimJob<'_> {
                 if let Some(meshes) = &self.meshes {
                     prepared = prepared.before(meshes.depths(camera, *level, task)?)?;
                 }
+                let prepared = self.args.stencil.applied(prepared, self.methods)?;
                 let in_view = prepared.splats_in_view;
                 warn_if_few(Some(scene), camera, &shown.profile, in_view, self.session);
                 if self.args.varies() {

@@ -53,6 +53,7 @@ pub mod energy;
 pub mod estimates;
 pub mod extension;
 pub mod frame;
+pub mod frame_sequence;
 pub mod geometry;
 pub mod gpc;
 pub mod gscore;

@@ -101,7 +101,7 @@ impl Machine {
                     Method::Imitated(imitation) => {
                         imitated_draw::run(&simulator, *imitation, view.draw(), view.shader())
                     }
-                    _ if view.tests().depth.is_some() => {
+                    _ if view.tests().are_filled() => {
                         view.run(&simulator.with_filled_tests(), view.tests()).outcome
                     }
                     _ => view.run(&simulator, view.tests()).outcome,

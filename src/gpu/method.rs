@@ -169,6 +169,17 @@ impl Method {
         matches!(self, Self::Tiles(_))
     }
 
+    /// Whether a frame of a sequence depends on the frames before it. The software renderer starts every frame alike.
+    pub fn keeps_frames(self) -> bool {
+        !matches!(self, Self::Compute(_))
+    }
+
+    /// Whether the method draws with the stencil and depth tests of a view. Passes and imitated additions have tests of their
+    /// own.
+    pub fn has_tests(self) -> bool {
+        self.is_pipeline() && !matches!(self, Self::Imitated(_) | Self::MultiPass(_))
+    }
+
     /// Whether the method runs on the graphics pipeline.
     pub fn is_pipeline(self) -> bool {
         !matches!(self, Self::Compute(_) | Self::Gscore)

@@ -23,7 +23,7 @@ parts! {
     WARP_RESULTS "blending outside of the shader";
     VERTEX_BUFFER "a buffer of vertex results in the L2";
     TEST_CACHE "a cache of stencil and depth values";
-    KEPT_ORDER "a sequence whose order is kept (sim --warm)";
+    KEPT_ORDER "a sequence whose order is kept (sim --warm, or warm in a suite)";
     TILES "tiles on the chip (tile-gpu or framebuffer-fetch)";
     TILE_BLENDING "blending in the tile buffer (tile-gpu)";
     TILE_FETCH "blending in the shader from the tile buffer (framebuffer-fetch)";

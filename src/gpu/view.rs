@@ -13,7 +13,7 @@ use crate::warp::exact_alpha::{ExactAlpha, NearCut};
 use crate::wiring::Simulator;
 use crate::zrop::framebuffer::Tests;
 use quadrille_base::math::SimdLevel;
-use quadrille_base::shading::{CompareOp, DepthTest, Profile, StopRule};
+use quadrille_base::shading::{CompareOp, DepthTest, Profile, StencilTest, StopRule};
 use quadrille_base::{Error, Result, Task};
 use quadrille_render::preprocess::{Preprocessed, ViewTransform};
 use quadrille_scene::{BLOCK, Camera, Splats};
@@ -85,10 +85,21 @@ impl<'a> PreparedView<'a> {
         let pixels = self.draw.width as usize * self.draw.height as usize;
         Error::refuse_if(depths.len() != pixels, "depths", pixels, depths.len())?;
         let test = DepthTest { compare: CompareOp::LessOrEqual, write: false };
-        Ok(Self { tests: Tests { depth: Some((test, depths)), ..Tests::default() }, ..self })
+        Ok(Self { tests: Tests { depth: Some((test, depths)), ..self.tests }, ..self })
     }
 
-    /// Tests of the draw on the graphics pipeline: none, unless [`Self::before`] has set a depth buffer.
+    /// Draws the splats with a stencil test, from the stencil values of the pixels, row by row. Early termination of a method
+    /// has the top bit of each value.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if the number of values is not the number of pixels.
+    pub fn with_stencil(self, test: StencilTest, values: Vec<u8>) -> Result<Self> {
+        let pixels = self.draw.width as usize * self.draw.height as usize;
+        Error::refuse_if(values.len() != pixels, "stencil values", pixels, values.len())?;
+        Ok(Self { tests: Tests { stencil: Some((test, values)), ..self.tests }, ..self })
+    }
+
+    /// Tests of the draw on the graphics pipeline: none, unless [`Self::before`] or [`Self::with_stencil`] has set one.
     pub fn tests(&self) -> &Tests {
         &self.tests
     }

@@ -19,9 +19,11 @@ mod rates;
 pub mod series;
 mod several_gpcs;
 mod tile_bins;
+mod warp_counts;
 
 pub use check::{Basis, Check, Expected};
 pub use rates::RateDraw;
+pub use warp_counts::WarpDraw;
 
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;

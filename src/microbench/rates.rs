@@ -14,9 +14,9 @@ use quadrille_gpu::warp::shader_blend::ShaderOrder;
 use quadrille_gpu::wiring::Simulator;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-const SIDE_PX: u32 = 16 * TILE_PX;
+pub(super) const SIDE_PX: u32 = 16 * TILE_PX;
 const LAYERS: u32 = 12;
-const MOST_SMALL_PX: u32 = 32;
+pub(super) const MOST_SMALL_PX: u32 = 32;
 const MOST_LAYERS: u32 = 96;
 const SMALL: u32 = 8192;
 
@@ -29,18 +29,18 @@ fn kills(is_sparse: bool) -> Tests {
     Tests { stencil: Some((test, values.collect())), depth: None }
 }
 
-fn small(side: u32, count: u32) -> Vec<Rectangle> {
+pub(super) fn small(side: u32, count: u32) -> Vec<Rectangle> {
     let across = SIDE_PX / side;
     let at = |n: u32| [n % across * side, n / across % across * side, side, side];
     (0..count).map(at).collect()
 }
 
-fn side_px(text: &str, most: u32) -> Option<u32> {
+pub(super) fn side_px(text: &str, most: u32) -> Option<u32> {
     text.parse().ok().filter(|side| (1..=most).contains(side))
 }
 
 /// Draws each rectangle as two triangles, as programs do on hardware.
-fn draw(list: &[Rectangle]) -> Draw {
+pub(super) fn draw(list: &[Rectangle]) -> Draw {
     let corner = |x: u32, y: u32| Vertex {
         x: (x << SUBPIXEL_BITS).cast_signed(),
         y: (y << SUBPIXEL_BITS).cast_signed(),

@@ -81,12 +81,14 @@ fn paper_preset() -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NeededViews {
-    /// The first view of every scene.
+    /// The first view of every scene that is no sequence.
     First,
-    /// Every view of every scene.
+    /// Every view of every scene that is no sequence.
     All,
     /// Every view of the large scenes.
     Large,
+    /// Every frame of the scenes whose views are a sequence.
+    Frames,
 }
 
 choice! {

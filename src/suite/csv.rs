@@ -194,6 +194,9 @@ fn key_cells(row: &Row, columns: &mut Columns) {
     ] {
         columns.set(name, cell);
     }
+    if let Some(frame) = key.frame {
+        columns.set("frame", frame.to_string());
+    }
 }
 
 fn method_cells(row: &Row, method: &MethodRow, columns: &mut Columns) {

@@ -39,6 +39,9 @@ pub struct JobKey {
     pub seed: Option<u64>,
     /// View of the scene.
     pub view: ViewKey,
+    /// Number of the frame, from 0, in a sequence that keeps the caches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<usize>,
     /// Name of the configuration, if the suite gives it one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<String>,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! suite file --Suite::read--> Suite --plan--> Plan: runs, scene by scene
-//!                                               |-- shard(I/N)          every Nth run
+//!                                               |-- shard(I/N)          every Nth run; sequences whole
 //!                                               |-- run(RESULTS)        a row per run, appended at once
 //!                                               |-- rows(FILES)         the rows that are current
 //!                                               '-- merge(RESULTS)      the shards' files in one
@@ -68,12 +68,14 @@ mod run_row;
 mod runner;
 mod scene_entry;
 mod shard;
+pub mod stencil;
 mod suite_file;
 mod suite_table;
 pub mod supersampled;
 pub mod sweep_table;
 mod value_range;
 pub mod versus;
+mod warm_frames;
 
 pub use checks::{each_once, unique};
 pub use configuration::{Configuration, check_distinct, runnable, swept, unused_warning};

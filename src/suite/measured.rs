@@ -24,7 +24,7 @@ use quadrille_base::task::Task;
 use quadrille_base::words::nearest;
 use quadrille_gpu::compute::stream::KernelName;
 use quadrille_gpu::config::Config;
-use quadrille_microbench::RateDraw;
+use quadrille_microbench::{RateDraw, WarpDraw};
 use quadrille_scene::cameras::PictureSize;
 
 /// Method that predicts the kernels of views: tile lists by square, as in the reference renderer.
@@ -105,7 +105,9 @@ fn quantities(item: &str, has_view: bool) -> Option<Vec<Quantity>> {
             true => Quantity::Pixels,
             false => Quantity::Rectangles,
         };
-        of_memory.map(|(_, quantity)| *quantity).or_else(|| RateDraw::named(item).map(of_draw))
+        let warps = WarpDraw::named(item).map(|_| Quantity::Count);
+        let of_draws = warps.or_else(|| RateDraw::named(item).map(of_draw));
+        of_memory.map(|(_, quantity)| *quantity).or(of_draws)
     };
     quantity.map(|quantity| vec![quantity])
 }
@@ -118,7 +120,8 @@ fn known_items(item: &str, has_view: bool) -> String {
         ("an item of a view", names.map(str::to_owned).collect::<Vec<_>>())
     } else {
         let others = MEMORY.iter().map(|(name, _)| *name).chain(UNMODELLED);
-        let names = RateDraw::names().into_iter().chain(others.map(str::to_owned)).collect();
+        let draws = RateDraw::names().into_iter().chain(WarpDraw::names());
+        let names = draws.chain(others.map(str::to_owned)).collect();
         ("a rate", names)
     };
     match nearest(item, names.iter().map(String::as_str)) {
@@ -255,6 +258,7 @@ impl Measurement {
             (Quantity::Time, "dram-latency") => {
                 Some((config.l2.latency_ns + config.dram.latency_ns) * 1e-9)
             }
+            (Quantity::Count, item) => WarpDraw::named(item)?.warps(config),
             (_, item) => Some(RateDraw::named(item)?.rate(config)? * hz),
         }
     }

@@ -83,6 +83,12 @@ impl Run {
         self.view().map(|(_, work)| work.scene)
     }
 
+    /// Scene, configuration and methods of the sequence whose frame is run; `None` if the run starts with empty caches.
+    fn sequence(&self) -> Option<(usize, usize, &[Method])> {
+        let (key, work) = self.view()?;
+        key.frame.map(|_| (work.scene, work.configuration, &*work.methods))
+    }
+
     /// The mesh that is run, and whether it is the first run of its study; `None` for a view.
     pub fn mesh(&self) -> Option<(&MeshRunKey, bool)> {
         match (&self.key, &self.work) {
@@ -141,8 +147,9 @@ impl Suite {
         for scene in self.seeded_scenes() {
             task.check()?;
             let known = scene.file().and_then(|path| hashes.get(path).copied());
-            let content = known.map_or_else(|| scene.content_hash(&self.path), Ok)?;
-            hashes.extend(scene.file().map(|path| (path.to_owned(), content)));
+            let source = known.map_or_else(|| scene.source_hash(&self.path), Ok)?;
+            hashes.extend(scene.file().map(|path| (path.to_owned(), source)));
+            let content = scene.content_hash(source)?;
             let (cameras, warnings) = scene.cameras(&self.path, &self.sizes(&scene), task)?;
             warnings.into_iter().for_each(&mut *warn);
             plan.add_views(PlannedScene { entry: scene, cameras }, content, &texts, self)?;
@@ -192,17 +199,23 @@ impl Plan {
             None => scene.entry.name.clone(),
             Some(seed) => format!("{} seed {seed}", scene.entry.name),
         };
+        let mut before = Fnv1a::default();
         for (view, camera) in scene.cameras.iter().enumerate() {
+            let frame = scene.entry.is_warm.then_some(view);
+            // A frame depends on all frames before it.
+            let sequence = frame.map_or_else(String::new, |_| format!("\nwarm {}", before.text()));
+            let _ = write!(before, "{camera:?}");
             let ViewKey { name: of_view, width, height } = ViewKey::of(camera);
             let view_name = format!("view {of_view} {width}x{height} of {name}");
             let inputs = BTreeMap::from([
                 (format!("scene {name}"), Fnv1a::of(format_args!("{content:x}"))),
-                (view_name, Fnv1a::of(format_args!("{profile}\n{camera:?}"))),
+                (view_name, Fnv1a::of(format_args!("{profile}\n{camera:?}{sequence}"))),
             ]);
             for (at, (configuration, text)) in self.configurations.iter().zip(texts).enumerate() {
                 let mut hash = Fnv1a::default();
                 // Writing to a hash cannot fail.
-                let _ = write!(hash, "{sources}\n{text}\n{profile}\n{content:x}\n{camera:?}");
+                let _ =
+                    write!(hash, "{sources}\n{text}\n{profile}\n{content:x}\n{camera:?}{sequence}");
                 if suite.has_relief {
                     let _ = write!(hash, " with relief");
                 }
@@ -210,6 +223,7 @@ impl Plan {
                     scene: scene.entry.name.clone(),
                     seed: scene.entry.seed(),
                     view: ViewKey::of(camera),
+                    frame,
                     configuration: configuration.name.clone(),
                     preset: configuration.preset.clone(),
                     changed: configuration.changed.clone(),
@@ -232,11 +246,21 @@ impl Plan {
         Ok(())
     }
 
-    /// Keeps the runs of a shard. Call it once, on the plan of the whole suite.
+    /// Keeps the runs of a shard. Call it once, on the plan of the whole suite. The frames of a sequence by the same
+    /// methods in one configuration count as one run, since each of them needs the frames before it.
     #[must_use]
     pub fn shard(mut self, shard: Shard) -> Self {
-        let mut at = 0..;
-        self.runs.retain(|_| at.next().is_some_and(|at| shard.contains(at)));
+        let mut jobs = Vec::new();
+        let is_kept = self.runs.iter().map(|run| {
+            let sequence = run.sequence();
+            let known = sequence.and_then(|_| jobs.iter().position(|job| *job == sequence));
+            let job = known.unwrap_or(jobs.len());
+            jobs.extend(known.is_none().then_some(sequence));
+            shard.contains(job)
+        });
+        let is_kept: Vec<bool> = is_kept.collect();
+        let mut is_kept = is_kept.into_iter();
+        self.runs.retain(|_| is_kept.next().unwrap_or(false));
         self
     }
 

@@ -30,7 +30,7 @@ pub struct Row {
     #[serde(flatten)]
     pub key: JobKey,
     /// Hash of everything that the results depend on, except the methods: the sources of the program,
-    /// the configuration, the profile, the scene and the camera.
+    /// the configuration, the profile, the scene, the camera and, of a frame, the cameras before it.
     pub fingerprint: String,
     /// Hashes of the scene and, with the profile, of the view, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -142,9 +142,8 @@ pub(super) mod tests {
             scene: scene.to_owned(),
             seed: None,
             view: ViewKey { name: view.to_owned(), width: 8, height: 8 },
-            configuration: None,
             preset: "vr-pipe".to_owned(),
-            changed: BTreeMap::new(),
+            ..JobKey::default()
         };
         let methods = ["baseline", "het", "het+qm"].iter().zip(cycles).map(|(name, cycles)| {
             let mut counts = PipelineCounts::default();

@@ -18,10 +18,12 @@ use super::results_file::ResultsFile;
 use super::row::Row;
 use super::rows::MethodRow;
 use super::run_row::RunRow;
+use super::warm_frames::WarmFrames;
 use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::task::{Steps, Task};
 use quadrille_gpu::machine::Machine;
+use quadrille_gpu::method::Method;
 use quadrille_gpu::relief::relief;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Watch;
@@ -95,6 +97,7 @@ impl Plan {
         for run in &open {
             if let Work::View(work) = &run.work {
                 self.configurations[work.configuration].check_methods(&work.methods)?;
+                self.scenes[work.scene].entry.check_methods(&self.suite, &work.methods)?;
             }
         }
         let mut running = Running {
@@ -134,6 +137,8 @@ struct Running<'a> {
 struct ReadyView<'a> {
     view: PreparedView<'a>,
     profile: &'static str,
+    /// Frames before the view, if it is one of a sequence.
+    sequences: Option<&'a WarmFrames>,
     /// Start of the preparation, or of the runs that are made together.
     start: Instant,
 }
@@ -187,19 +192,40 @@ impl Running<'_> {
         let scene = planned.entry.load(&self.plan.suite, &self.part)?;
         scene.warnings.iter().for_each(|text| watch(Event::Warning(text.clone())));
         let index = |run: &Run| run.view().map_or(0, |(_, work)| work.view);
-        for of_view in runs.chunk_by(|a, b| index(a) == index(b)) {
+        let frames = planned.entry.is_warm.then(|| {
+            WarmFrames::new(runs.iter().filter_map(|run| {
+                let (_, work) = run.view()?;
+                let known = self.known.view(&run.key, work);
+                Some((work, records::missing(known, &work.methods)))
+            }))
+        });
+        let works = runs.iter().filter_map(|run| run.view());
+        let methods: Vec<Method> = works.flat_map(|(_, work)| work.methods.clone()).collect();
+        let mut later = runs;
+        for (at, camera) in planned.cameras.iter().enumerate() {
+            let of_view;
+            (of_view, later) = later.split_at(later.partition_point(|run| index(run) <= at));
+            if of_view.is_empty() && (later.is_empty() || frames.is_none()) {
+                continue;
+            }
             let start = Instant::now();
-            let (splats, camera) = (&scene.splats, &planned.cameras[index(of_view[0])]);
+            let splats = &scene.splats;
             let view = PreparedView::new(splats, camera, &scene.profile, self.level, &self.part)?;
+            let view = planned.entry.stencil.applied(view, &methods)?;
             match Sight::of(view.splats_in_view, splats, camera, &scene.profile) {
                 Sight::Enough => {}
                 Sight::Little(text) => watch(Event::Warning(text)),
                 Sight::Nothing(text) => {
-                    let key = &of_view[0].key;
-                    watch(Event::Warning(format!("{key}: {text}; ratios exclude this view")));
+                    if let Some(Run { key, .. }) = of_view.first() {
+                        watch(Event::Warning(format!("{key}: {text}; ratios exclude this view")));
+                    }
                 }
             }
-            let mut ready = ReadyView { view, profile: scene.profile.name, start };
+            if let Some(frames) = &frames {
+                frames.draw_again(at, &view, &self.plan.configurations, &self.part)?;
+            }
+            let (profile, sequences) = (scene.profile.name, frames.as_ref());
+            let mut ready = ReadyView { view, profile, sequences, start };
             let mut begun = None;
             // Runs of a view are parallel, also of different configurations. Their rows are in the file in order.
             for together in of_view.chunks(RUNS_PER_THREAD * rayon::current_num_threads()) {
@@ -244,7 +270,10 @@ impl Running<'_> {
         let missing = records::missing(known, &work.methods);
         let watch =
             |method| if work.has_details { details::watch(method) } else { Watch::default() };
-        let machines = missing.iter().map(|method| Machine::new(config, *method, watch(*method)));
+        let machines = missing.iter().map(|method| match ready.sequences {
+            Some(frames) => frames.machine(work.configuration, config, *method, watch(*method)),
+            None => Machine::new(config, *method, watch(*method)),
+        });
         let machines: Vec<Machine> = machines.collect::<Result<_>>()?;
         let mut methods = records::known(known, &work.methods);
         let mut discrepancies = Vec::new();
@@ -263,6 +292,9 @@ impl Running<'_> {
             let sentences = run.outcome.discrepancies().into_iter();
             discrepancies.extend(sentences.map(|sentence| format!("{}: {sentence}", row.name)));
             methods.push(row);
+            if let Some(frames) = ready.sequences {
+                frames.keep(work.configuration, run.outcome);
+            }
         }
         methods.sort_by_key(|row| work.methods.iter().position(|m| m.name() == row.name));
         let row = Row {

@@ -7,13 +7,15 @@ use nalgebra::Vector3;
 use serde::Deserialize;
 
 use super::key::Fnv1a;
+use super::stencil::StencilSettings;
 use super::suite_table::SuiteTable;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
+use quadrille_gpu::method::Method;
 use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_render::viewpoint;
-use quadrille_scene::cameras::{FramingTarget, PictureSize, ViewSpec};
+use quadrille_scene::cameras::{Flight, FramingTarget, PictureSize, ViewSpec, fly};
 use quadrille_scene::formats::source_files;
 use quadrille_scene::{Camera, SceneInput, Splat, Splats, load};
 
@@ -21,6 +23,8 @@ use quadrille_scene::{Camera, SceneInput, Splat, Splats, load};
 /// without `sh_degree`, the same as in `quadrille synth`.
 const DEFAULT_SPLATS: u64 = 200_000;
 const DEFAULT_SH_DEGREE: u8 = 3;
+/// Frames of a path, as in `render`.
+const MAX_FRAMES: u32 = 100_000;
 
 #[derive(Debug, Clone, Deserialize)]
 struct RawScene {
@@ -32,6 +36,10 @@ struct RawScene {
     seed: Option<u64>,
     splat_scale: Option<f32>,
     profile: Option<String>,
+    camera_path: Option<String>,
+    frames: Option<u32>,
+    #[serde(default)]
+    warm: bool,
     #[serde(default)]
     large: bool,
 }
@@ -64,6 +72,12 @@ pub(super) struct SceneEntry {
     splat_scale: Option<f32>,
     /// Name of the profile, if it differs from the scene file's.
     pub(super) profile: Option<String>,
+    /// Path through the cameras, and its number of frames.
+    flight: Option<(Flight, usize)>,
+    /// Stencil test of the draw.
+    pub(super) stencil: StencilSettings,
+    /// Whether the views are frames that are drawn in their order and keep the caches.
+    pub(super) is_warm: bool,
     /// Whether figures show the scene separately, as one of the paper's large scenes.
     pub(super) is_large: bool,
 }
@@ -80,6 +94,7 @@ impl SceneEntry {
     pub(super) fn parse(suite: &Path, mut table: SuiteTable<'_>) -> Result<Self> {
         let raw: RawScene = table.take()?;
         let mut views: ViewSpec = table.take()?;
+        let mut stencil: StencilSettings = table.take()?;
         table.finish()?;
         let malformed = |key: &str, expected: &str, found: &str| {
             Err(malformed(suite, &raw.name, key, expected, found))
@@ -124,10 +139,28 @@ impl SceneEntry {
                 return malformed("path", expected, "neither");
             }
         };
-        views.files_mut().for_each(|file| *file = folder.join(&*file));
+        let files = views.files_mut().chain(stencil.files_mut());
+        files.for_each(|file| *file = folder.join(&*file));
         views.check().map_err(|error| in_scene(suite, &raw.name, error))?;
-        let RawScene { name, splat_scale, profile, large: is_large, .. } = raw;
-        Ok(Self { name, source, views, splat_scale, profile, is_large })
+        if raw.warm && raw.large {
+            return malformed("warm", "false for a large scene", "true");
+        }
+        let flight = flight(suite, &raw, &views)?;
+        let RawScene { name, splat_scale, profile, warm: is_warm, large: is_large, .. } = raw;
+        Ok(Self { name, source, views, splat_scale, profile, flight, stencil, is_warm, is_large })
+    }
+
+    /// Refuses methods without the scene's stencil test, and methods whose frames do not depend on the frames before them,
+    /// if the scene's views are a sequence.
+    pub(super) fn check_methods(&self, suite: &Path, methods: &[Method]) -> Result<()> {
+        self.stencil.test(methods).map_err(|error| in_scene(suite, &self.name, error))?;
+        match methods.iter().find(|method| self.is_warm && !method.keeps_frames()) {
+            Some(other) => {
+                let found = format!("method {other}, which keeps nothing between frames");
+                Err(malformed(suite, &self.name, "warm", "methods that keep caches", &found))
+            }
+            None => Ok(()),
+        }
     }
 
     pub(super) fn size(&self) -> PictureSize {
@@ -165,13 +198,19 @@ impl SceneEntry {
         }
         let own = self.own_cameras().map_err(in_scene)?;
         let file = self.file();
-        // All views of a file that is named. Without a selection, the file beside the scene is not looked for, as in commands.
-        let described = match &self.views.cameras {
-            Some(_) => self.views.with_all_unless_selected(),
-            None => self.views.clone(),
+        // All views of a file that is named, or that a path needs. Without a selection, the file beside the scene is not
+        // looked for otherwise, as in commands.
+        let has_all = self.views.cameras.is_some() || self.flight.is_some();
+        let described = match has_all {
+            true => self.views.with_all_unless_selected(),
+            false => self.views.clone(),
         };
         let (mut cameras, mut warnings) = (Vec::new(), Vec::new());
-        let unused = file.filter(|_| self.views.view.is_none());
+        let unused = file.filter(|_| self.views.view.is_none() && self.flight.is_none());
+        let flown = |keys: Vec<Camera>| match self.flight {
+            Some((flight, frames)) => fly(flight, &keys, frames).map_err(in_scene),
+            None => Ok(keys),
+        };
         for &size in sizes {
             let spec = described.with_size(size);
             if let Some(own) = &own {
@@ -180,12 +219,12 @@ impl SceneEntry {
                     false => Vector3::zeros(),
                 };
                 let sized = own.iter().map(|camera| spec.with_model(size.apply(camera)?, centre));
-                cameras.extend(sized.collect::<Result<Vec<_>>>().map_err(in_scene)?);
+                cameras.extend(flown(sized.collect::<Result<Vec<_>>>().map_err(in_scene)?)?);
                 continue;
             }
             let splats = || self.load(suite, task).map(|scene| scene.splats);
             let views = viewpoint::views(&spec, file, splats, task).map_err(in_scene)?;
-            cameras.extend(views.cameras);
+            cameras.extend(flown(views.cameras)?);
             // The warnings concern the file; they do not depend on the size.
             warnings = views.warnings;
         }
@@ -249,7 +288,8 @@ impl SceneEntry {
         Ok(LoadedScene { splats, profile, warnings })
     }
 
-    pub(super) fn content_hash(&self, suite: &Path) -> Result<u64> {
+    /// Hash of the file or the recipe of the splats.
+    pub(super) fn source_hash(&self, suite: &Path) -> Result<u64> {
         let mut hash = Fnv1a::default();
         match &self.source {
             Source::File(path) => {
@@ -266,11 +306,48 @@ impl SceneEntry {
                 let _ = write!(hash, "{recipe:?}");
             }
         }
+        Ok(hash.0)
+    }
+
+    /// Hash of everything that is drawn in each view; `source` is the hash of the splats.
+    pub(super) fn content_hash(&self, source: u64) -> Result<u64> {
+        let mut hash = Fnv1a(source);
         if let Some(factor) = self.splat_scale {
             let _ = write!(hash, "{factor}");
         }
+        if self.stencil != StencilSettings::default() {
+            let _ = write!(hash, "{:?}", self.stencil);
+        }
+        for file in self.stencil.files() {
+            hash.add_file(file).map_err(|e| Error::read(file, e))?;
+        }
         Ok(hash.0)
     }
+}
+
+/// The path that `camera_path` names, and its number of frames.
+fn flight(suite: &Path, raw: &RawScene, views: &ViewSpec) -> Result<Option<(Flight, usize)>> {
+    let malformed = |key: &str, expected: &str, found: &str| {
+        Err(malformed(suite, &raw.name, key, expected, found))
+    };
+    let (name, frames) = match (&raw.camera_path, raw.frames) {
+        (None, None) => return Ok(None),
+        (Some(name), Some(frames)) => (name, frames),
+        (Some(_), None) => return malformed("frames", "the number of frames of the path", "none"),
+        (None, Some(_)) => {
+            return malformed("camera_path", "a path with these frames", "none");
+        }
+    };
+    let is_described = [views.eye, views.target, views.up].iter().any(Option::is_some);
+    if is_described || views.orbit.is_some() {
+        let expected = "cameras of the scene for a path through them";
+        return malformed("camera_path", expected, "a description by eye, target, up or orbit");
+    }
+    if frames > MAX_FRAMES {
+        return malformed("frames", &format!("at most {MAX_FRAMES}"), &frames.to_string());
+    }
+    let flight = name.parse::<Flight>().map_err(|error| error.about("camera_path"));
+    Ok(Some((flight.map_err(|error| in_scene(suite, &raw.name, error))?, frames as usize)))
 }
 
 fn scaled(splats: &Splats, factor: f32) -> Splats {
@@ -334,7 +411,8 @@ mod tests {
             let scene = &parse(line).unwrap().scenes[0];
             let path = Path::new("suite.toml");
             let splats = scene.load(path, &Task::NEVER).unwrap().splats;
-            (splats.splat(7), scene.content_hash(path).unwrap())
+            let source = scene.source_hash(path).unwrap();
+            (splats.splat(7), scene.content_hash(source).unwrap())
         });
         assert_eq!(plain.0.scale.map(|side| side * 0.5), half.0.scale);
         assert_eq!((plain.0.mean, plain.0.opacity), (half.0.mean, half.0.opacity));

@@ -75,6 +75,12 @@ impl Suite {
                 let (name, expected) = (&entry.name, "a name of its own");
                 return Err(malformed(path, name, "name", expected, name));
             }
+            let excluded =
+                [("warm", entry.is_warm), ("stencil_test", entry.stencil.stencil_test.is_some())];
+            if let Some((key, _)) = excluded.iter().find(|(_, is_given)| raw.relief && *is_given) {
+                let expected = "no such key in a suite with relief, whose runs have neither";
+                return Err(malformed(path, &entry.name, key, expected, key));
+            }
             scenes.push(entry);
         }
         let meshes = MeshSuite::parse(path, &mut table, raw.workload, &mut remarks)?;
@@ -121,6 +127,11 @@ impl Suite {
     /// Whether the suite has scenes of splats.
     pub fn has_scenes(&self) -> bool {
         !self.scenes.is_empty()
+    }
+
+    /// Whether the views of a scene are a sequence of frames that keep the caches.
+    pub fn has_sequences(&self) -> bool {
+        self.scenes.iter().any(|scene| scene.is_warm)
     }
 
     /// The studies of meshes.

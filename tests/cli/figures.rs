@@ -13,7 +13,7 @@ use crate::support::{shared, skipped};
 /// Exit code of a report with gaps.
 const INCOMPLETE: i32 = 1;
 
-/// Two scenes with two views each, and a large one that is small.
+/// Two scenes with two views each, a large one that is small, and a path.
 const SUITE: &str = "[[scene]]
 name = \"file & <co>\"
 path = \"scene.ply\"
@@ -35,10 +35,19 @@ view = \"0\"
 width = 32
 height = 24
 large = true
+[[scene]]
+name = \"flight\"
+recipe = \"object\"
+splats = 300
+camera_path = \"interpolate\"
+frames = 3
+warm = true
+width = 32
+height = 24
 ";
 
 /// Figures and tables of the page, each of which has a file beside the file of the published numbers.
-const SECTIONS: usize = 26;
+const SECTIONS: usize = 27;
 
 fn place() -> Place {
     let place = Place::new();

@@ -1,4 +1,5 @@
 //! Measured numbers beside the emulator's, and the program that measures rates through Vulkan.
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -167,7 +168,7 @@ fn rates_are_measured_through_vulkan() {
     assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
     let program = target.join("debug/quadrille-vulkan-rates");
     let arguments = ["--size", "96", "--time", "0.05", "--repeats", "1", "--only", "rgba16f"];
-    let run = Command::new(program).args(arguments).output().unwrap();
+    let run = Command::new(&program).args(arguments).output().unwrap();
     let errors = String::from_utf8_lossy(&run.stderr).into_owned();
     if !run.status.success() {
         assert!(errors.contains("no Vulkan"), "{errors}");
@@ -190,6 +191,42 @@ fn rates_are_measured_through_vulkan() {
     let measured = plain.iter().skip(1).map(|line| line.split(',').next().unwrap());
     assert_eq!(items, measured.collect::<Vec<_>>(), "{errors}");
     assert!(found.iter().all(|row| row["measured"].as_f64().unwrap() > 0.0));
+    let arguments = ["--size", "1056", "--only", "warps-"];
+    let run = Command::new(program).args(arguments).output().unwrap();
+    check_warps(&String::from_utf8(run.stdout).unwrap());
+}
+
+/// A subgroup shades at most as many pixels as it has lanes, and squares on one tile share subgroups.
+fn check_warps(measured: &str) {
+    let rows = measured.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let (name, lanes) = match cells[0].strip_prefix("other-") {
+            Some(name) => name.strip_suffix("-lanes").unwrap().split_once("-of-").unwrap(),
+            None => (cells[0], "32"),
+        };
+        let lanes: f64 = lanes.parse().unwrap();
+        (name.to_owned(), (cells[5].parse::<f64>().unwrap(), lanes))
+    });
+    let rows: BTreeMap<String, (f64, f64)> = rows.collect();
+    assert_eq!(rows.len(), 6 + 8, "{measured}");
+    let (warps, lanes) = rows["warps-rectangles-16"];
+    assert!(warps >= 256.0 / lanes, "{measured}");
+    let (warps, lanes) = rows["warps-tiles-8"];
+    assert!((80.0 / lanes..=80.0).contains(&warps), "{measured}");
+}
+
+/// Warps are counts, which are compared as they are.
+#[test]
+fn warps_are_compared_without_a_reference() {
+    let counts = place("warps-tiles-33,,,,,330,count,G\nwarps-tiles-32,,,,,67,count,G\n");
+    counts.expect(DONE, &correlate(&[]));
+    let found = rows(&counts, "hw-rates");
+    let error = |row: usize| found[row]["error"].as_f64().unwrap();
+    assert!(error(0) == 0.0 && (error(1) - (64.0 / 67.0 - 1.0)).abs() < 1e-9, "{found:?}");
+    assert!(found[0]["relative_error"].is_null());
+    let wrong = place("warps-tiles-33,,,,,330,Gpixel/s,G\n");
+    let output = wrong.expect(UNREADABLE, &correlate(&[]));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("a unit of warps-tiles-33: count"));
 }
 
 /// Presets of shader cores have no pipeline: alone they are refused by name, and in a list they are left out.

@@ -63,6 +63,7 @@ mod sim;
 mod sizes;
 mod small_scenes;
 mod statistics;
+mod stencil;
 mod suites;
 mod sweeps;
 #[cfg(feature = "trace")]
@@ -73,6 +74,7 @@ mod usage;
 mod view;
 mod views;
 mod vr_pipe_docs;
+mod warm_suites;
 
 #[path = "../support/mod.rs"]
 mod support;

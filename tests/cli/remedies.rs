@@ -90,6 +90,7 @@ fn flags_that_would_be_ignored_are_refused() {
     for (line, expected) in [
         ("mesh plane -o {view}.png --frames 3 --orbit 2", "--frames"),
         ("sim scene.ply --frames 3 --orbit 2", "--frames"),
+        ("sim scene.ply --stencil-ops keep,keep,zero", "--stencil-test"),
         ("render scene.ply --repeat 1 --path cameras.json --propose-views 2", "--propose-views"),
         ("render scene.ply --resume --repeat 1", "--resume"),
         ("sim scene.ply --sensitivity --stats-every 100", "--stats-every"),

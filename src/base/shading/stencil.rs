@@ -3,31 +3,33 @@
 use serde::{Deserialize, Serialize};
 
 use super::compare_op::CompareOp;
+use crate::choice;
 
 /// Stencil bit of a terminated pixel, when early termination is enabled.
 pub const TERMINATED: u8 = 0x80;
 
-/// Update of the stored value.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StencilOperation {
-    /// Keeps the value.
-    #[default]
-    Keep,
-    /// Writes 0.
-    Zero,
-    /// Writes the reference.
-    Replace,
-    /// Adds one, clamped to the largest value.
-    IncrementClamp,
-    /// Subtracts one, clamped to 0.
-    DecrementClamp,
-    /// Adds one, wrapping to 0.
-    IncrementWrap,
-    /// Subtracts one, wrapping to the largest value.
-    DecrementWrap,
-    /// Inverts all bits.
-    Invert,
+choice! {
+    /// Update of the stored value.
+    #[derive(Default, Hash)]
+    pub enum StencilOperation {
+        /// Keeps the value.
+        #[default]
+        Keep = "keep",
+        /// Writes 0.
+        Zero = "zero",
+        /// Writes the reference.
+        Replace = "replace",
+        /// Adds one, clamped to the largest value.
+        IncrementClamp = "increment-clamp",
+        /// Subtracts one, clamped to 0.
+        DecrementClamp = "decrement-clamp",
+        /// Adds one, wrapping to 0.
+        IncrementWrap = "increment-wrap",
+        /// Subtracts one, wrapping to the largest value.
+        DecrementWrap = "decrement-wrap",
+        /// Inverts all bits.
+        Invert = "invert",
+    }
 }
 
 /// Outcome of the stencil and depth tests.

@@ -44,22 +44,26 @@ fn presets() -> Vec<&'static str> {
     unique([PAPER_PRESET].into_iter().chain(needs.map(|need| &*need.preset)))
 }
 
-fn applies(need: &Need, [is_first, is_large]: [bool; 2], preset: &str) -> bool {
+/// Whether a view is the first of its scene, its scene is large, and the view is a frame of a sequence.
+type Place = [bool; 3];
+
+fn applies(need: &Need, [is_first, is_large, is_frame]: Place, preset: &str) -> bool {
     let fits = match need.views {
-        NeededViews::First => is_first && !is_large,
-        NeededViews::All => !is_large,
+        NeededViews::First => is_first && !is_large && !is_frame,
+        NeededViews::All => !is_large && !is_frame,
         NeededViews::Large => is_large,
+        NeededViews::Frames => is_frame,
     };
     fits && need.preset == preset
 }
 
-fn place(work: &ViewWork) -> [bool; 2] {
-    [work.view == 0, work.is_large]
+fn place(key: &JobKey, work: &ViewWork) -> Place {
+    [work.view == 0, work.is_large, key.frame.is_some()]
 }
 
 fn methods<'a>(
     figures: impl Iterator<Item = &'a Figure>,
-    place: [bool; 2],
+    place: Place,
     preset: &str,
 ) -> Vec<Method> {
     let needs = figures.flat_map(|figure| &figure.needs);
@@ -96,14 +100,17 @@ impl Jobs {
         let keys = plan.runs().iter().filter_map(Run::view);
         let scenes = unique(keys.map(|(key, _)| key.scene.clone()));
         let is_quick = |run: &Run| match run.view() {
-            Some((_, work)) => !work.is_large && work.view == 0 && work.scene < QUICK_SCENES,
+            Some((key, work)) => {
+                let [is_first, is_large, is_frame] = place(key, work);
+                !is_large && (is_first || is_frame) && work.scene < QUICK_SCENES
+            }
             None => run.mesh().is_some_and(|(_, is_first)| is_first),
         };
         let choose = |key: &JobKey, work: &ViewWork| {
-            let [is_first, is_large] = place(work);
+            let place = place(key, work);
             MethodChoice {
-                methods: methods(figures(), [is_first, is_large], &key.preset),
-                has_details: is_first && !is_large,
+                methods: methods(figures(), place, &key.preset),
+                has_details: place == [true, false, false],
             }
         };
         let plan = plan.only(|run| !args.quick || is_quick(run)).by_method(choose);
@@ -115,7 +122,7 @@ impl Jobs {
         let is_wanted = |run: &Run| match (run.view(), run.mesh()) {
             (Some((key, work)), _) => {
                 let chosen = figures().filter(|figure| args.is_chosen(&figure.id));
-                let wanted = methods(chosen, place(work), &key.preset);
+                let wanted = methods(chosen, place(key, work), &key.preset);
                 work.methods.iter().all(|method| wanted.contains(method))
             }
             (_, Some((key, _))) => {
@@ -165,7 +172,7 @@ fn found_view(runs: &[(&Run, Option<RunRow>)]) -> Option<FoundView> {
     });
     let lacking = runs.iter().filter(|(_, row)| row.is_none());
     let lacking = lacking.filter_map(|(run, _)| run.view()).flat_map(|(_, work)| &work.methods);
-    let [is_first, is_large] = place(work);
+    let [is_first, is_large, _] = place(key, work);
     let methods = rows.clone().flat_map(|row| row.methods.clone()).collect();
     let unknown = || Row { key: key.clone(), ..Row::default() };
     let row = rows.clone().next().cloned().unwrap_or_else(unknown).with_methods(methods);
@@ -203,7 +210,8 @@ impl Found {
             }
             for one in &self.views {
                 let view = &one.view;
-                if !applies(need, [view.is_first, view.is_large], view.preset()) {
+                let place = [view.is_first, view.is_large, view.frame().is_some()];
+                if !applies(need, place, view.preset()) {
                     continue;
                 }
                 for name in &need.methods {

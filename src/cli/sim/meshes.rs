@@ -17,10 +17,7 @@ pub(super) fn check(
     if !flags.is_given() {
         return Ok(());
     }
-    let is_tested = |method: &Method| {
-        method.is_pipeline() && !matches!(method, Method::Imitated(_) | Method::MultiPass(_))
-    };
-    if let Some(other) = methods.iter().find(|method| !is_tested(method)) {
+    if let Some(other) = methods.iter().find(|method| !method.has_tests()) {
         let other = format!("--method {other}, which makes no use of a depth buffer");
         return Err(Error::conflict("--mesh", other));
     }

@@ -65,6 +65,7 @@ pub(super) fn row(scene: String, simulated: &Simulated<'_>, configuration: &Conf
         scene,
         seed: None,
         view: ViewKey { name: view.name.clone(), width: view.width, height: view.height },
+        frame: None,
         configuration: configuration.name.clone(),
         preset: configuration.preset.clone(),
         changed: configuration.changed.clone(),

@@ -12,6 +12,7 @@ use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::{Result, Task};
 use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
+use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::{Camera, Splats};
@@ -30,20 +31,18 @@ impl SimJob<'_> {
         sequence: &Sequence,
         files: &mut Files<'_>,
     ) -> Result<Simulated<'a>> {
-        let mut machines =
-            Machine::all(&configuration.config, self.methods, self.args.files.watch())?;
-        if self.args.sequence.warm {
-            machines = sequence.warmed(machines);
-        }
-        let draw = |meshes: &PlacedMeshes| {
-            meshes.timed(camera, &configuration.config, self.session.level, task)
+        let (config, watch) = (&configuration.config, self.args.files.watch());
+        let machine = |method: &Method| match self.args.sequence.warm {
+            true => sequence.warm.machine(config, *method, watch),
+            false => Machine::new(config, *method, watch),
         };
+        let machines: Vec<Machine> = self.methods.iter().map(machine).collect::<Result<_>>()?;
+        let draw = |meshes: &PlacedMeshes| meshes.timed(camera, config, self.session.level, task);
         let mesh_draw = self.meshes.as_ref().map(draw).transpose()?;
         let start = Instant::now();
         let runs = Machine::run_all(&machines, prepared, task)?;
         let host = [prepared.prepared_in, start.elapsed()];
         let reference = self.reference(camera, splats, shown.profile);
-        let config = &configuration.config;
         let work = self.args.frame.then(|| prepared.workload());
         let runs = runs.into_iter().map(|run| {
             let is_seen = self.output.is_some() || reference.is_some();
@@ -72,7 +71,7 @@ impl SimJob<'_> {
                 splats_in_frustum: prepared.splats_in_view,
             },
             profile: shown.profile.name,
-            config: &configuration.config,
+            config,
             preset: &configuration.preset,
             host,
             mesh_draw,

@@ -5,9 +5,8 @@ use serde_json::{Map, Value, json};
 
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::positive;
-use quadrille_gpu::machine::Machine;
+use quadrille_gpu::frame_sequence::FrameSequence;
 use quadrille_gpu::method::Method;
-use quadrille_gpu::outcome::Outcome;
 use quadrille_machine::Traffic;
 use quadrille_scene::Camera;
 use quadrille_suite::report::simulated::{Simulated, VariantRun};
@@ -33,8 +32,7 @@ pub(super) struct SequenceFlags {
 
 impl SequenceFlags {
     pub(super) fn check(self, methods: &[Method]) -> Result<()> {
-        let starts_alike = |method: &&Method| matches!(method, Method::Compute(_));
-        match methods.iter().find(starts_alike) {
+        match methods.iter().find(|method| !method.keeps_frames()) {
             Some(other) if self.warm => {
                 let other =
                     format!("--method {}, which keeps nothing between frames", other.name());
@@ -110,18 +108,13 @@ impl Sums {
 
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
-    last: Vec<Outcome>,
+    pub(super) warm: FrameSequence,
     methods: Vec<String>,
     frames: Vec<(Vec<String>, Vec<Sums>)>,
     draws: usize,
 }
 
 impl Sequence {
-    pub(super) fn warmed(&self, machines: Vec<Machine>) -> Vec<Machine> {
-        let machines = machines.into_iter().enumerate();
-        machines.map(|(at, machine)| machine.in_sequence(self.last.get(at))).collect()
-    }
-
     pub(super) fn push(&mut self, simulated: Simulated<'_>, draws_per_frame: usize) {
         let sums: Vec<_> = (simulated.runs.iter()).map(|run| Sums::of(&simulated, run)).collect();
         self.methods = simulated.runs.iter().map(VariantRun::name).collect();
@@ -136,7 +129,7 @@ impl Sequence {
             _ => self.frames.push((vec![name], sums)),
         }
         self.draws += 1;
-        self.last = simulated.runs.into_iter().map(|run| run.outcome).collect();
+        simulated.runs.into_iter().for_each(|run| self.warm.keep(run.outcome));
     }
 
     fn totals(&self) -> Vec<Sums> {

@@ -25,6 +25,14 @@ pub struct Tests {
     pub depth: Option<(DepthTest, Vec<f32>)>,
 }
 
+impl Tests {
+    /// Whether an earlier draw has written the buffers. Stencil values of 0 alone are those of a clear.
+    pub(crate) fn are_filled(&self) -> bool {
+        let mut values = self.stencil.iter().flat_map(|(_, values)| values);
+        self.depth.is_some() || values.any(|value| *value != 0)
+    }
+}
+
 /// Masks of the fragments of a quad that failed a test.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Failed {

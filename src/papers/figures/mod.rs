@@ -7,6 +7,7 @@ mod frames;
 mod implied;
 mod microbenchmarks;
 mod motivation;
+mod path;
 pub mod results;
 mod speedups;
 pub(crate) mod summary;
@@ -43,6 +44,7 @@ pub(crate) const DRAWINGS: &DrawnFrom<Results> = &[
     ("table1", configuration::table_1),
     ("table2", configuration::table_2),
     ("table3", configuration::table_3),
+    ("path", path::figure),
 ];
 
 #[cfg(test)]

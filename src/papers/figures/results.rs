@@ -55,6 +55,11 @@ impl ViewResult {
         &self.row.key.view.name
     }
 
+    /// Number of the frame, if the views of the scene are a sequence.
+    pub fn frame(&self) -> Option<usize> {
+        self.row.key.frame
+    }
+
     /// Name of the configuration's preset.
     pub fn preset(&self) -> &str {
         &self.row.key.preset
@@ -95,8 +100,14 @@ pub struct Results {
 }
 
 impl Results {
+    /// Views that fit, without the frames of sequences.
     fn of(&self, fits: impl Fn(&ViewResult) -> bool) -> Vec<&ViewResult> {
-        self.views.iter().filter(|view| fits(view)).collect()
+        self.views.iter().filter(|view| view.frame().is_none() && fits(view)).collect()
+    }
+
+    pub(crate) fn frames(&self) -> Vec<&ViewResult> {
+        let views = self.views.iter();
+        views.filter(|view| view.frame().is_some() && view.preset() == PAPER_PRESET).collect()
     }
 
     pub(crate) fn all(&self) -> Vec<&ViewResult> {

@@ -26,6 +26,14 @@ const SIDES_PX: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// the next one at the same position, so that their rates show the latency of a blend.
 const STACKED_PX: [u32; 5] = [2, 4, 8, 32, 96];
 
+/// Numbers of screen tiles on which rectangles of a quad lie in turn, and rectangles per tile (VR-Pipe, section VII-A).
+const TILES: [u32; 8] = [8, 16, 24, 32, 33, 48, 64, 128];
+const RECTANGLES_PER_TILE: u32 = 10;
+/// Rectangles in rows whose subgroups are counted.
+const COUNTED_RECTANGLES: u32 = 1024;
+/// Lanes of the emulator's warps.
+const WARP_LANES: u32 = 32;
+
 /// Quantity that a rate counts.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Work {
@@ -36,6 +44,19 @@ pub(crate) enum Work {
     },
     /// Rectangles, in millions per second.
     Rectangles,
+    /// Subgroups that shade each rectangle on average or, of rectangles on tiles, all of them.
+    Warps,
+}
+
+/// Places of the rectangles that do not cover the picture.
+#[derive(Clone, Copy, PartialEq)]
+enum Places {
+    /// One after the other along rows, from the top again when the picture is full.
+    Rows,
+    /// On top of each other, at the corner of the picture.
+    Stacked,
+    /// At the corners of this number of screen tiles in turn.
+    Tiles(u32),
 }
 
 impl Work {
@@ -44,21 +65,21 @@ impl Work {
         match self {
             Self::Pixels { .. } => "Gpixel/s",
             Self::Rectangles => "Mrectangle/s",
+            Self::Warps => "count",
         }
     }
 }
 
 /// A draw whose rate is measured.
 pub(crate) struct Case {
-    /// Name of the case in the output.
+    /// Name of the case.
     pub(crate) item: String,
     /// Quantity whose rate is measured.
     pub(crate) work: Work,
     draw: Draw,
     /// Side of the rectangles in pixels; `None` if each covers the picture.
     side_px: Option<u32>,
-    /// Whether all rectangles lie on top of each other, at the corner of the picture.
-    is_stacked: bool,
+    places: Places,
 }
 
 impl Case {
@@ -69,7 +90,7 @@ impl Case {
             work: Work::Pixels { share: 1.0 },
             draw,
             side_px: None,
-            is_stacked: false,
+            places: Places::Rows,
         };
         let blends =
             Draw { format: Some(vk::Format::R16G16B16A16_SFLOAT), blends: true, ..Draw::default() };
@@ -117,24 +138,57 @@ impl Case {
             for side in STACKED_PX {
                 cases.push(Self {
                     side_px: Some(side),
-                    is_stacked: true,
+                    places: Places::Stacked,
                     ..whole(&format!("{name}-stacked-{side}"), draw)
                 });
             }
         }
         cases.push(whole("shader-blend", in_shader(false)));
         cases.push(whole("interlock", in_shader(true)));
+        let counts = Draw { counts_warps: true, ..blends };
+        for side in SIDES_PX {
+            cases.push(Self {
+                work: Work::Warps,
+                side_px: Some(side),
+                ..whole(&format!("warps-rectangles-{side}"), counts)
+            });
+        }
+        for tiles in TILES {
+            cases.push(Self {
+                work: Work::Warps,
+                // Both triangles of a larger rectangle cover the quad.
+                side_px: Some(1),
+                places: Places::Tiles(tiles),
+                ..whole(&format!("warps-tiles-{tiles}"), counts)
+            });
+        }
         cases
     }
 
-    /// Returns `count` rectangles: each the whole picture, or squares that fill the picture row by row, repeatedly.
+    /// Name of the case in the output. Subgroups that are no warps of the emulator have no counterpart there.
+    pub(crate) fn item_on(&self, gpu: &Gpu) -> String {
+        match (self.work, gpu.subgroup_lanes) {
+            (Work::Warps, Some(lanes)) if lanes != WARP_LANES => {
+                format!("other-{}-of-{lanes}-lanes", self.item)
+            }
+            _ => self.item.clone(),
+        }
+    }
+
+    /// Returns `count` rectangles: each the whole picture, or squares in their places.
     fn rectangles(&self, size_px: u32, count: u32) -> Vec<[f32; 4]> {
         let Some(side) = self.side_px else {
             let size = size_px as f32;
             return vec![[0.0, 0.0, size, size]; count as usize];
         };
-        let across = if self.is_stacked { 1 } else { size_px / side };
-        let at = |n: u32| [n % across * side, n / across % across * side, side, side];
+        let (step, places) = match self.places {
+            Places::Rows => (side, (size_px / side).pow(2)),
+            Places::Stacked => (side, 1),
+            Places::Tiles(tiles) => (TILE_PX, tiles),
+        };
+        let across = size_px / step;
+        let place = |n: u32| n % places;
+        let at = |n: u32| [place(n) % across * step, place(n) / across * step, side, side];
         (0..count).map(|n| at(n).map(|px| px as f32)).collect()
     }
 
@@ -151,7 +205,7 @@ impl Case {
             (Stencil::Kill, _) => 0.0,
             (Stencil::Sparse, _) => firsts(x, width) * firsts(y, height),
             (_, Work::Pixels { share }) => f64::from(width * height) * share,
-            (_, Work::Rectangles) => f64::from(width * height),
+            (_, Work::Rectangles | Work::Warps) => f64::from(width * height),
         };
         let expected: f64 = rectangles.iter().map(passing).sum();
         let found = target.passing(&rectangles)? as f64;
@@ -159,6 +213,16 @@ impl Case {
             bail!("expected {expected} pixels that pass the stencil test, found {found}");
         }
         Ok(())
+    }
+
+    /// Number of subgroups of the draw, for all rectangles or for each.
+    fn warps(&self, target: &Target<'_>, size_px: u32) -> Result<f64> {
+        let (count, counted) = match self.places {
+            Places::Tiles(tiles) => (tiles * RECTANGLES_PER_TILE, 1),
+            _ => (COUNTED_RECTANGLES, COUNTED_RECTANGLES),
+        };
+        self.check(target, size_px, count)?;
+        Ok(f64::from(target.warps(&self.rectangles(size_px, count))?) / f64::from(counted))
     }
 
     /// Measures the rate of the draw, in the unit of its work.
@@ -170,6 +234,9 @@ impl Case {
         repeats: usize,
     ) -> Result<f64> {
         let target = Target::new(gpu, &self.draw, size_px)?;
+        if self.work == Work::Warps {
+            return self.warps(&target, size_px);
+        }
         let least = if self.side_px.is_some() { 64 } else { 2 };
         self.check(&target, size_px, least)?;
         let mut count = least;
@@ -197,7 +264,7 @@ impl Case {
                 let pixels = side.powi(2) * f64::from(count) * share;
                 pixels / seconds / 1e9
             }
-            Work::Rectangles => f64::from(count) / seconds / 1e6,
+            Work::Rectangles | Work::Warps => f64::from(count) / seconds / 1e6,
         })
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Gpu {
     pub(crate) tick_ns: f64,
     /// Whether fragment shaders can wait for the shaders of earlier primitives.
     pub(crate) has_interlock: bool,
+    /// Lanes of a subgroup; `None` if fragment shaders cannot elect a lane.
+    pub(crate) subgroup_lanes: Option<u32>,
     pub(crate) instance: Instance,
     pub(crate) physical: vk::PhysicalDevice,
     memory: vk::PhysicalDeviceMemoryProperties,
@@ -105,12 +107,18 @@ impl Gpu {
                 .queue_family_index(family)
                 .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
             let limits = instance.get_physical_device_properties(physical).limits;
+            let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+            let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup);
+            instance.get_physical_device_properties2(physical, &mut all);
+            let elects = subgroup.supported_stages.contains(vk::ShaderStageFlags::FRAGMENT)
+                && subgroup.supported_operations.contains(vk::SubgroupFeatureFlags::BASIC);
             Ok(Self {
                 name,
                 queue: device.get_device_queue(family, 0),
                 commands: device.create_command_pool(&pool, None)?,
                 tick_ns: f64::from(limits.timestamp_period),
                 has_interlock,
+                subgroup_lanes: elects.then_some(subgroup.subgroup_size),
                 memory: instance.get_physical_device_memory_properties(physical),
                 device,
                 instance,

@@ -1,7 +1,7 @@
 //! Measures rates of the fixed-function units of a GPU through Vulkan, as rows for `quadrille figures --correlate`.
 //!
 //! Each rate comes from two draws, of n and of 2n rectangles, so that it excludes the time of the start and the end of a
-//! draw. Times are medians of timestamps of the GPU.
+//! draw. Times are medians of timestamps of the GPU. Warps are counted by the shader, in one draw.
 
 mod cases;
 mod gpu;
@@ -90,7 +90,7 @@ fn run() -> Result<()> {
         match case.measure(&gpu, args.size_px, args.least_ms, args.repeats) {
             Ok(rate) => println!(
                 "{},,,{size},{size},{rate:.6},{},{}",
-                case.item,
+                case.item_on(&gpu),
                 case.work.unit(),
                 gpu.name,
                 size = args.size_px

@@ -39,6 +39,7 @@ pub(crate) fn pipeline(
         _ if is_mask => Some(spirv!("mask.frag")),
         Draw { in_shader: Some(true), .. } => Some(spirv!("ordered.frag")),
         Draw { in_shader: Some(false), .. } => Some(spirv!("unordered.frag")),
+        Draw { counts_warps: true, .. } => Some(spirv!("warps.frag")),
         Draw { format: Some(_), .. } => Some(spirv!("colour.frag")),
         _ => None,
     };

@@ -47,6 +47,8 @@ pub(crate) struct Draw {
     pub(crate) stencil: Stencil,
     /// `Some` if the shader blends: true if in the order of the rectangles.
     pub(crate) in_shader: Option<bool>,
+    /// Whether the shader counts the subgroups that run it.
+    pub(crate) counts_warps: bool,
 }
 
 /// The picture, the buffers and the pipeline of a draw.
@@ -60,6 +62,8 @@ pub(crate) struct Target<'a> {
     staging: Buffer,
     rectangles: Buffer,
     indices: Buffer,
+    /// Number of subgroups, which the shader counts.
+    warps: Buffer,
     descriptors: Descriptors,
     layout: vk::PipelineLayout,
     pipelines: Vec<vk::Pipeline>,
@@ -74,6 +78,9 @@ fn check(gpu: &Gpu, draw: &Draw) -> Result<()> {
     if draw.in_shader == Some(true) && !gpu.has_interlock {
         bail!("the device has no fragmentShaderPixelInterlock");
     }
+    if draw.counts_warps && gpu.subgroup_lanes.is_none() {
+        bail!("the device has no subgroups in fragment shaders");
+    }
     if let Some(format) = draw.format {
         let needs = if draw.blends {
             vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND
@@ -87,7 +94,7 @@ fn check(gpu: &Gpu, draw: &Draw) -> Result<()> {
     Ok(())
 }
 
-/// Descriptors of the buffer of rectangles and of the image that shaders blend in.
+/// Descriptors of the buffer of rectangles, of the image that shaders blend in, and of the count of subgroups.
 struct Descriptors {
     pool: vk::DescriptorPool,
     layout: vk::DescriptorSetLayout,
@@ -95,7 +102,12 @@ struct Descriptors {
 }
 
 impl Descriptors {
-    fn new(gpu: &Gpu, rectangles: &Buffer, storage: Option<&Image>) -> Result<Self> {
+    fn new(
+        gpu: &Gpu,
+        rectangles: &Buffer,
+        warps: &Buffer,
+        storage: Option<&Image>,
+    ) -> Result<Self> {
         // SAFETY: the device is alive, the resources are its own, and the structures live through the calls.
         unsafe {
             let device = &gpu.device;
@@ -111,24 +123,29 @@ impl Descriptors {
             let bindings = [
                 binding(0, as_buffer, vk::ShaderStageFlags::VERTEX),
                 binding(1, as_image, vk::ShaderStageFlags::FRAGMENT),
+                binding(2, as_buffer, vk::ShaderStageFlags::FRAGMENT),
             ];
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
             let layout = device.create_descriptor_set_layout(&info, None)?;
-            let sizes = [as_buffer, as_image]
-                .map(|kind| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(1));
+            let sizes = [(as_buffer, 2), (as_image, 1)].map(|(kind, count)| {
+                vk::DescriptorPoolSize::default().ty(kind).descriptor_count(count)
+            });
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             let pool = device.create_descriptor_pool(&info, None)?;
             let info = vk::DescriptorSetAllocateInfo::default()
                 .descriptor_pool(pool)
                 .set_layouts(slice::from_ref(&layout));
             let set = device.allocate_descriptor_sets(&info)?[0];
-            let whole =
-                vk::DescriptorBufferInfo::default().buffer(rectangles.handle).range(vk::WHOLE_SIZE);
-            let write = vk::WriteDescriptorSet::default()
-                .dst_set(set)
-                .descriptor_type(as_buffer)
-                .buffer_info(slice::from_ref(&whole));
-            device.update_descriptor_sets(&[write], &[]);
+            for (number, buffer) in [(0, rectangles), (2, warps)] {
+                let whole =
+                    vk::DescriptorBufferInfo::default().buffer(buffer.handle).range(vk::WHOLE_SIZE);
+                let write = vk::WriteDescriptorSet::default()
+                    .dst_set(set)
+                    .dst_binding(number)
+                    .descriptor_type(as_buffer)
+                    .buffer_info(slice::from_ref(&whole));
+                device.update_descriptor_sets(&[write], &[]);
+            }
             if let Some(storage) = storage {
                 let info = vk::DescriptorImageInfo::default()
                     .image_view(storage.view)
@@ -167,10 +184,11 @@ impl<'a> Target<'a> {
         let rectangles_use = vk::BufferUsageFlags::STORAGE_BUFFER | to;
         let rectangles = buffer(gpu, CAPACITY * RECTANGLE_BYTES, rectangles_use, local)?;
         let indices = buffer(gpu, index_bytes, vk::BufferUsageFlags::INDEX_BUFFER | to, local)?;
+        let warps = buffer(gpu, 4, vk::BufferUsageFlags::STORAGE_BUFFER, host)?;
         // SAFETY: the device is alive, everything given is its own, and the structures live through the calls.
         unsafe {
             let device = &gpu.device;
-            let descriptors = Descriptors::new(gpu, &rectangles, storage.as_ref())?;
+            let descriptors = Descriptors::new(gpu, &rectangles, &warps, storage.as_ref())?;
             let constants = vk::PushConstantRange::default()
                 .stage_flags(vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT)
                 .size(12);
@@ -196,6 +214,7 @@ impl<'a> Target<'a> {
                 staging,
                 rectangles,
                 indices,
+                warps,
                 descriptors,
                 layout,
                 pipelines,
@@ -289,6 +308,45 @@ impl<'a> Target<'a> {
         // SAFETY: the query has been written.
         unsafe { device.get_query_pool_results(self.occlusion, 0, &mut passing, flags)? };
         Ok(passing[0])
+    }
+
+    /// Number of subgroups that shade the rectangles.
+    pub(crate) fn warps(&self, rectangles: &[[f32; 4]]) -> Result<u32> {
+        self.upload_rectangles(rectangles)?;
+        self.exchange_warps(0)?;
+        self.run(|commands| {
+            self.record(commands, rectangles.len() as u32, false);
+            let memory = vk::MemoryBarrier::default()
+                .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+                .dst_access_mask(vk::AccessFlags::HOST_READ);
+            let [all, host] = [vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::HOST];
+            let none = vk::DependencyFlags::empty();
+            // SAFETY: the commands are being recorded.
+            unsafe {
+                self.gpu.device.cmd_pipeline_barrier(
+                    commands,
+                    all,
+                    host,
+                    none,
+                    &[memory],
+                    &[],
+                    &[],
+                );
+            }
+        })?;
+        self.exchange_warps(0)
+    }
+
+    /// Replaces the count of subgroups, and returns it.
+    fn exchange_warps(&self, count: u32) -> Result<u32> {
+        let (device, memory) = (&self.gpu.device, self.warps.memory);
+        // SAFETY: the memory is visible to the host and holds a number, and no command uses it now.
+        unsafe {
+            let map = device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?;
+            let before = std::ptr::replace(map.cast::<u32>(), count);
+            device.unmap_memory(memory);
+            Ok(before)
+        }
     }
 
     /// Records a draw, either with timestamps or with a count of the pixels that pass.
@@ -460,7 +518,7 @@ impl Drop for Target<'_> {
                 device.destroy_image(image.handle, None);
                 device.free_memory(image.memory, None);
             }
-            for buffer in [&self.staging, &self.rectangles, &self.indices] {
+            for buffer in [&self.staging, &self.rectangles, &self.indices, &self.warps] {
                 device.destroy_buffer(buffer.handle, None);
                 device.free_memory(buffer.memory, None);
             }
