@@ -15,7 +15,7 @@ SIZE = (24, 16)
 
 def arguments(seed: int = 0, splats: int = 30, cameras: int = 2, model: str = "pinhole") -> dict[str, Any]:
     """Splats of moderate opacity in front of two cameras, so that no pixel is opaque."""
-    focal = 20.0 if model == "pinhole" else 5.0
+    focal = 5.0 if model == "ortho" else 20.0
     random = np.random.default_rng(seed)
     views = np.tile(np.eye(4), (cameras, 1, 1))
     views[:, :3, 3] = random.normal(0, 0.1, (cameras, 3)) + [0, 0, 4]
@@ -35,10 +35,10 @@ def arguments(seed: int = 0, splats: int = 30, cameras: int = 2, model: str = "p
     }
 
 
-@pytest.mark.parametrize("mode", ["RGB", "RGB+ED"])
-def test_gradients_are_the_slopes_of_the_pictures(mode: str) -> None:
+@pytest.mark.parametrize(("mode", "model"), [("RGB", "pinhole"), ("RGB+ED", "pinhole"), ("RGB+ED", "fisheye")])
+def test_gradients_are_the_slopes_of_the_pictures(mode: str, model: str) -> None:
     # Splats that are above the alpha cut in the whole picture: a moving cut is a step, of which gradients know nothing.
-    given = arguments(splats=12) | {"render_mode": mode}
+    given = arguments(splats=12, model=model) | {"render_mode": mode}
     given["means"] = given["means"] * 0.3
     given["scales"] = given["scales"] + 1.5
     colors, alphas, _, vjp = rasterization_vjp(**given)

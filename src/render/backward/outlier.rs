@@ -9,13 +9,15 @@ use crate::preprocess::{SplatRows, SplatSource, ViewTransform};
 use quadrille_base::Result;
 use quadrille_scene::SplatSlices;
 
-/// Differentiates the projection of drawn splat `number` of `sums`; returns the gradients of this splat alone.
+/// Differentiates the projection of drawn splat `number` of `sums`, by its axes or by its covariance; returns the gradients of
+/// this splat alone.
 pub(super) fn outlier_gradients(
     view: &ViewTransform,
     splats: &SplatRows<'_>,
     channels: &ChannelSettings<'_>,
     sums: &RasterSums,
     number: usize,
+    is_by_covariance: bool,
 ) -> Result<(Gradients, PoseGradient)> {
     let at = sums.indices[number] as usize;
     let (slices, stored) = (splats.slices(), splats.stored());
@@ -33,7 +35,10 @@ pub(super) fn outlier_gradients(
         other => other,
     };
     let channels = ChannelSettings { values, ..*channels };
-    let scene = ScalarScene::new(slices, splats.sh_degree(), &channels)?;
+    let mut scene = ScalarScene::new(slices, splats.sh_degree(), &channels)?;
+    if is_by_covariance {
+        scene.shapes = scene.shapes.as_covariances();
+    }
     let splat = PlaneSplat::project(&scene, view, 0, None);
     let count = channels.channels();
     let by_channels: Vec<f64> =

@@ -347,15 +347,20 @@ impl Chunk<'_> {
         to: &mut GradientRows<'_>,
         pose: &mut Pose,
     ) -> Result<()> {
-        let (gradients, by_pose) =
-            outlier_gradients(self.view, self.splats, self.channels, self.sums, number)?;
+        let of = |is_by_covariance: bool| {
+            let (splats, sums) = (self.splats, self.sums);
+            outlier_gradients(self.view, splats, self.channels, sums, number, is_by_covariance)
+        };
+        let (gradients, by_pose) = of(false)?;
         add_row(to.means, row, &gradients.means);
-        match &gradients.shapes {
-            ScalarShapes::Axes { scales, rotations } => {
-                add_row(to.scales, row, scales);
-                add_row(to.rotations, row, rotations);
-            }
-            ScalarShapes::Covariances(covariances) => add_row(to.covariances, row, covariances),
+        if let ScalarShapes::Axes { scales, rotations } = &gradients.shapes {
+            add_row(to.scales, row, scales);
+            add_row(to.rotations, row, rotations);
+        }
+        if !to.covariances.is_empty()
+            && let ScalarShapes::Covariances(covariances) = &of(true)?.0.shapes
+        {
+            add_row(to.covariances, row, covariances);
         }
         if let (Some(sum), [by]) = (to.opacities.get_mut(row), &gradients.opacities[..]) {
             *sum += narrow(*by);

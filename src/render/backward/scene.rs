@@ -1,5 +1,7 @@
 //! Splats and channels of a picture in f64.
 
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+
 use quadrille_base::{Error, Result};
 use quadrille_scene::{SplatSlices, rest_coefficients};
 
@@ -18,6 +20,21 @@ pub enum ScalarShapes {
     },
     /// Covariances: xx, xy, xz, yy, yz, zz.
     Covariances(Vec<[f64; 6]>),
+}
+
+impl ScalarShapes {
+    /// The same shapes as covariances.
+    pub(super) fn as_covariances(&self) -> Self {
+        let Self::Axes { scales, rotations } = self else { return self.clone() };
+        let covariances = scales.iter().zip(rotations).map(|(scale, &[w, x, y, z])| {
+            let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+            let scale = Matrix3::from_diagonal(&Vector3::from(*scale));
+            let axes = turn.to_rotation_matrix().matrix() * scale;
+            let m = axes * axes.transpose();
+            [m[(0, 0)], m[(0, 1)], m[(0, 2)], m[(1, 1)], m[(1, 2)], m[(2, 2)]]
+        });
+        Self::Covariances(covariances.collect())
+    }
 }
 
 /// Values of splats in the channels of a picture, without depth.

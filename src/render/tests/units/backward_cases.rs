@@ -1,10 +1,10 @@
 //! Random small pictures whose gradients are tested.
 
-use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::Vector3;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-use super::{ScalarPicture, ScalarScene, ScalarShapes};
+use super::{ScalarPicture, ScalarScene};
 use crate::cpu::RenderSettings;
 use crate::cpu::channels::{ChannelDepth, ChannelSettings, ChannelValues};
 use quadrille_base::Task;
@@ -200,13 +200,5 @@ impl Case {
 
 /// Covariances of splats that are given by their axes.
 pub(super) fn with_covariances(scene: &ScalarScene) -> ScalarScene {
-    let ScalarShapes::Axes { scales, rotations } = &scene.shapes else { panic!("no axes") };
-    let covariances = scales.iter().zip(rotations).map(|(scale, &[w, x, y, z])| {
-        let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
-        let axes =
-            turn.to_rotation_matrix().matrix() * Matrix3::from_diagonal(&Vector3::from(*scale));
-        let m = axes * axes.transpose();
-        [m[(0, 0)], m[(0, 1)], m[(0, 2)], m[(1, 1)], m[(1, 2)], m[(2, 2)]]
-    });
-    ScalarScene { shapes: ScalarShapes::Covariances(covariances.collect()), ..scene.clone() }
+    ScalarScene { shapes: scene.shapes.as_covariances(), ..scene.clone() }
 }

@@ -13,7 +13,7 @@ use crate::synth::{Recipe, Synthetic};
 use quadrille_base::math::{SimdLevel, narrow};
 use quadrille_base::shading::Profile;
 use quadrille_base::{Error, Task};
-use quadrille_scene::{Camera, SplatSlices};
+use quadrille_scene::{Camera, Projection, SplatSlices};
 
 /// Inputs of a picture.
 struct Inputs<'a> {
@@ -84,8 +84,12 @@ fn check_class(what: &str, found: &[f64], expected: &[f64], bound: f64) {
     assert!(error <= bound * size + 1e-7, "{what}: error {error} of {size}");
 }
 
-/// Bound of [`check_class`]: the transmittance of an f32 alpha near 1 has a relative error of up to 3e-7 / (1 - alpha).
+/// Bound of [`check_class`]: the transmittance of an f32 alpha near 1 has a relative error of up to 3e-7 / (1 - alpha). The
+/// derivatives by the rotations of a nearly round splat, which one of the fisheyes shows, are small differences.
 fn bound_of(case: &Case) -> f64 {
+    if matches!(case.camera.projection, Projection::Fisheye(_)) {
+        return 3e-4;
+    }
     if case.opacities.iter().any(|opacity| *opacity > 0.99) { 2e-4 } else { 1e-4 }
 }
 
