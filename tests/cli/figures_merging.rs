@@ -11,7 +11,7 @@ use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
 use crate::support::skipped;
 
 /// Figures and tables of both papers.
-const FIGURES: usize = 12;
+const FIGURES: usize = 13;
 
 fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

@@ -1,4 +1,5 @@
-//! Numbers: SIMD levels, elementary functions of lanes, spherical harmonics, splines, axes of covariances, large arrays.
+//! Numbers: SIMD levels, elementary functions of lanes, spherical harmonics, splines, axes of covariances, nearest neighbours,
+//! large arrays.
 
 mod axes;
 pub mod buffer;
@@ -6,6 +7,7 @@ mod cast;
 mod dual;
 mod harmonics;
 pub mod lanes;
+pub mod neighbours;
 pub mod order;
 mod sh_rotation;
 mod simd_level;

@@ -5,7 +5,7 @@ use std::path::Path;
 use nalgebra::{Matrix3, Quaternion, Rotation3, SymmetricEigen, UnitQuaternion, Vector3};
 use rayon::prelude::*;
 
-use super::neighbours::{Neighbour, Neighbours};
+use quadrille_base::math::neighbours::{Neighbour, Neighbours};
 use quadrille_base::math::{SH_C0, narrow, whole};
 use quadrille_base::{Result, Task};
 use quadrille_scene::SplatTable;

@@ -1,6 +1,6 @@
 //! Detection of floaters: splats in much sparser surroundings than their neighbours.
 
-use super::neighbours::{Neighbour, Neighbours};
+use quadrille_base::math::neighbours::{Neighbour, Neighbours};
 use quadrille_base::{Result, Task};
 use quadrille_scene::table::RawColumns;
 

@@ -10,7 +10,6 @@ mod decimate;
 mod floaters;
 mod host;
 mod judge;
-mod neighbours;
 mod prune;
 mod report;
 mod step;

@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
-use quadrille_base::math::narrow;
-use quadrille_base::{Result, Task};
+use super::narrow;
+use crate::error::Result;
+use crate::task::Task;
 
 /// Parts of at most this number of points are searched linearly.
 const LEAF: usize = 8;
@@ -13,10 +14,13 @@ const PARALLEL: usize = 1 << 13;
 /// Number of rows between reports of progress, about 5 ms of work.
 const REPORTED_ROWS: u32 = 1 << 10;
 
+/// A point near another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Neighbour {
-    pub(super) row: u32,
-    pub(super) distance_squared: f32,
+pub struct Neighbour {
+    /// Index of the point.
+    pub row: u32,
+    /// Square of the distance between the points, in f32.
+    pub distance_squared: f32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -26,18 +30,15 @@ struct Point {
 }
 
 /// Balanced k-d tree: the median of each part is its root, the two sides are its subtrees.
-pub(super) struct Neighbours {
+pub struct Neighbours {
     points: Vec<Point>,
     axes: Vec<u8>,
 }
 
 impl Neighbours {
-    /// Builds a tree of finite points. Coordinates are stored in f32 relative to `origin`. Unusable after cancellation.
-    pub(super) fn new(
-        positions: impl Iterator<Item = [f64; 3]>,
-        origin: [f64; 3],
-        task: &Task,
-    ) -> Self {
+    /// Builds a tree of finite points. Coordinates are stored in f32 relative to `origin`. A tree whose task was cancelled is of
+    /// no use.
+    pub fn new(positions: impl Iterator<Item = [f64; 3]>, origin: [f64; 3], task: &Task) -> Self {
         let point = |(row, position): (u32, [f64; 3])| Point {
             position: [0, 1, 2].map(|axis| narrow(position[axis] - origin[axis])),
             row,
@@ -51,7 +52,10 @@ impl Neighbours {
     /// For each row, calls `of` with its `count` nearest other points, by distance and then by row. If several points are
     /// as far as the last one, the shape of the tree decides which of them are included: including all would visit every
     /// one of many coincident points, and give them all the same neighbours. The task's progress is in points.
-    pub(super) fn of_all<T: Send + Default + Clone>(
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn of_all<T: Send + Default + Clone>(
         &self,
         count: usize,
         task: &Task,
