@@ -197,7 +197,7 @@ fn the_suite_of_the_repository_is_read() {
     let suite = quadrille::suite::Suite::parse(&text, path.as_ref()).unwrap();
     let suite = suite.meshes().clone();
     let names: Vec<_> = suite.keys().map(ToString::to_string).collect();
-    assert_eq!(names.len(), 151);
+    assert_eq!(names.len(), 172);
     assert_eq!(names[1], "merging PLANE, bound, rows, grids");
     assert!(names.contains(&"pixels_dense BIGGUY, 0.5 px".to_owned()));
 }
