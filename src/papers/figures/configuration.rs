@@ -16,7 +16,7 @@ const ORIN_L1_BYTES: u64 = 192 * 1024;
 /// Bytes of a register.
 const REGISTER_BYTES: u64 = 4;
 
-/// Register files and L1 caches of the cores of a GPC of the Orin, which the paper takes as the least of its SRAM.
+/// Register files and L1 caches of the cores of a GPC of the Orin, a lower bound on its SRAM.
 fn sram_of_orin_bytes() -> Option<u64> {
     let orin = Config::preset("orin").ok()?;
     let registers = REGISTER_BYTES * orin.compute.registers_per_core;

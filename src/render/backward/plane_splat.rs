@@ -64,7 +64,7 @@ pub(super) struct PlaneSplat {
     p_view: Vector3<f64>,
     /// Distance along the axis or, for some fisheyes, from the camera, as it is culled and drawn as a channel.
     depth: f64,
-    /// Whether a lens has a point for the centre.
+    /// Whether the projection has a point for the centre.
     is_in_domain: bool,
     /// Divisor of x and y in the projection.
     divisor: f64,

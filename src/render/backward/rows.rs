@@ -189,7 +189,7 @@ impl Chunk<'_> {
             };
             let mut world = chain(simd, self.view, block, &plane);
             if !self.view.projection.is_planar() {
-                // Lanes know no lenses.
+                // The lanes differentiate projections onto a plane alone.
                 world.inexact = !0;
             }
             let accurate = gathered.some & !world.inexact;
